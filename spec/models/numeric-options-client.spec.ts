@@ -27,15 +27,15 @@ import {
   isNumber,
   judgeRange,
   type NumericOption,
+  neverOrASecond,
+  optionsOf,
+  sentWhole,
   wholeOrInfinite,
 } from './numeric-range.ts';
 
 /** The longest wait of setTimeout, which fires immediately beyond it. */
 const LONGEST_MS = 2 ** 31 - 1;
 const { POSITIVE_INFINITY: infinite, NEGATIVE_INFINITY: minus } = Number;
-const neverOrASecond = (value: unknown) => isNumber(value) && (value === 0 || value >= 1_000);
-const integer = (min: number) => (value: unknown) =>
-  Number.isSafeInteger(value) && (value as number) >= min;
 
 const server = createFakeApiServer();
 server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
@@ -50,133 +50,64 @@ const subscribed = (stream: { subscribe(observer: object): Subscription }) =>
     resolve(0);
   });
 
-const ROWS: readonly NumericOption[] = [
-  { option: 'qps', takes: isNumber, use: (qps) => createClient({ ...fake, qps }) },
-  { option: 'burst', takes: atLeast(1), use: (burst) => createClient({ ...fake, burst }) },
-  {
-    option: 'maxBodyBytes',
-    takes: atLeast(1),
-    use: (maxBodyBytes) => createClient({ ...fake, maxBodyBytes }),
-  },
-  {
-    option: 'livenessMs',
-    takes: above(0),
-    use: (livenessMs) => createClient({ ...fake, livenessMs }),
-  },
-  {
-    option: 'headersTimeoutMs',
-    takes: above(0),
-    use: (headersTimeoutMs) => createClient({ ...fake, headersTimeoutMs }),
-  },
-  {
-    option: 'maxConnections',
-    takes: wholeOrInfinite(1),
-    use: (maxConnections) => createUndiciTransport({ baseUrl, maxConnections }),
-  },
-  {
-    option: 'headersTimeoutMs',
-    takes: above(0),
-    use: (headersTimeoutMs) => createUndiciTransport({ baseUrl, headersTimeoutMs }),
-  },
-  ...[
-    { option: 'qps', takes: isNumber },
-    { option: 'burst', takes: atLeast(1) },
-    { option: 'maxBodyBytes', takes: atLeast(1) },
-    { option: 'livenessMs', takes: above(0) },
-    { option: 'maxConnections', takes: wholeOrInfinite(1) },
-    { option: 'headersTimeoutMs', takes: above(0) },
-    { option: 'execTimeoutMs', takes: above(0) },
-  ].map((row) => ({
-    ...row,
-    use: (value: never) =>
-      clientFromKubeConfig({ text: kubeconfig({ server: baseUrl }), [row.option]: value }),
-  })),
-  ...['maxFrameBytes', 'maxPageBytes'].flatMap((option) => [
-    {
-      option,
-      takes: atLeast(1),
-      use: (value: never) => createListWatch(client, pods, { [option]: value }),
-    },
-    {
-      option,
-      takes: atLeast(1),
-      use: (value: never) => createInformerFactory(client, { [option]: value }),
-    },
-  ]),
-  ...['lingerMs', 'resyncPeriodMs'].flatMap((option) =>
-    [createInformerFactory, createDynamicInformerFactory].map((create) => ({
-      option,
-      takes: option === 'lingerMs' ? atLeast(0) : neverOrASecond,
-      use: (value: never) => create(client, { [option]: value }),
-    })),
-  ),
-  {
-    option: 'resyncPeriodMs',
-    takes: neverOrASecond,
-    use: (resyncPeriodMs) =>
-      createInformerFactory(client, { resources: [forResource(nodes, { resyncPeriodMs })] }),
-  },
-  ...['historyLimit', 'historyMaxBytes', 'pageSizeMax', 'requestsKept'].map((option) => ({
-    option,
-    takes: wholeOrInfinite(1),
-    use: (value: never) => createFakeApiServer({ [option]: value }),
-  })),
-  {
-    option: 'bookmarkIntervalMs',
-    takes: above(0),
-    use: (bookmarkIntervalMs) => createFakeApiServer({ bookmarkIntervalMs }),
-  },
-  {
-    option: 'latencyMs',
-    takes: atLeast(0),
-    use: (latencyMs) => createFakeApiServer({ latencyMs }),
-  },
-  {
-    option: 'minRefreshMs',
-    takes: atLeast(0),
-    use: (minRefreshMs) => createRestMapper(createDiscovery(client), { minRefreshMs }),
-  },
-  {
-    option: 'attempts',
-    takes: wholeOrInfinite(1),
-    use: (attempts) => retryOnConflict(() => 0, { attempts }),
-  },
-  {
-    option: 'attempts',
-    takes: wholeOrInfinite(1),
-    use: (attempts) => podClient.edit('web-0', () => {}, { attempts }),
-  },
-  { option: 'limit', takes: integer(0), use: (limit) => podClient.list({ limit }) },
-  {
-    option: 'timeoutSeconds',
-    takes: integer(0),
-    use: (timeoutSeconds) => subscribed(podClient.watch({ timeoutSeconds })),
-  },
-  {
-    option: 'gracePeriodSeconds',
-    takes: integer(0),
-    use: (gracePeriodSeconds) => podClient.delete('web-0', { gracePeriodSeconds, dryRun: true }),
-  },
-  {
-    option: 'gracePeriodSeconds',
-    takes: integer(0),
-    use: (gracePeriodSeconds) => podClient.deleteCollection({ gracePeriodSeconds, dryRun: true }),
-  },
-  {
-    option: 'gracePeriodSeconds',
-    takes: integer(0),
-    use: (gracePeriodSeconds) => podClient.evict('web-0', { gracePeriodSeconds, dryRun: true }),
-  },
-  { option: 'tailLines', takes: integer(0), use: (tailLines) => logged({ tailLines }) },
-  { option: 'sinceSeconds', takes: integer(1), use: (sinceSeconds) => logged({ sinceSeconds }) },
-  { option: 'limitBytes', takes: integer(1), use: (limitBytes) => logged({ limitBytes }) },
-  {
-    option: 'maxLineLength',
-    takes: wholeOrInfinite(1),
-    use: (maxLineLength) => logged({ maxLineLength }),
-  },
-];
 const logged = (options: object) => subscribed(podClient.log('web-0', options));
+const onFake = (options: object) => createClient({ ...fake, ...options });
+const overUndici = (options: object) => createUndiciTransport({ baseUrl, ...options });
+const fromConfig = (options: object) =>
+  clientFromKubeConfig({ text: kubeconfig({ server: baseUrl }), ...options });
+const factories = [createInformerFactory, createDynamicInformerFactory].map(
+  (create) => (options: object) => create(client, options),
+);
+const deletions = [
+  (options: object) => podClient.delete('web-0', { ...options, dryRun: true }),
+  (options: object) => podClient.deleteCollection({ ...options, dryRun: true }),
+  (options: object) => podClient.evict('web-0', { ...options, dryRun: true }),
+];
+
+const ROWS: readonly NumericOption[] = [
+  ...[onFake, fromConfig].flatMap((use) => [
+    ...optionsOf(['qps'], isNumber, use),
+    ...optionsOf(['burst', 'maxBodyBytes'], atLeast(1), use),
+    ...optionsOf(['livenessMs', 'headersTimeoutMs'], above(0), use),
+  ]),
+  ...optionsOf(['execTimeoutMs'], above(0), fromConfig),
+  ...optionsOf(['maxConnections'], wholeOrInfinite(1), fromConfig),
+  ...optionsOf(['maxConnections'], wholeOrInfinite(1), overUndici),
+  ...optionsOf(['headersTimeoutMs'], above(0), overUndici),
+  ...[
+    (options: object) => createListWatch(client, pods, options),
+    (options: object) => createInformerFactory(client, options),
+  ].flatMap((use) => optionsOf(['maxFrameBytes', 'maxPageBytes'], atLeast(1), use)),
+  ...factories.flatMap((use) => [
+    ...optionsOf(['lingerMs'], atLeast(0), use),
+    ...optionsOf(['resyncPeriodMs'], neverOrASecond, use),
+  ]),
+  ...optionsOf(['resyncPeriodMs'], neverOrASecond, (options: object) =>
+    createInformerFactory(client, { resources: [forResource(nodes, options)] }),
+  ),
+  ...optionsOf(
+    ['historyLimit', 'historyMaxBytes', 'pageSizeMax', 'requestsKept'],
+    wholeOrInfinite(1),
+    createFakeApiServer,
+  ),
+  ...optionsOf(['bookmarkIntervalMs'], above(0), createFakeApiServer),
+  ...optionsOf(['latencyMs'], atLeast(0), createFakeApiServer),
+  ...optionsOf(['minRefreshMs'], atLeast(0), (options: object) =>
+    createRestMapper(createDiscovery(client), options),
+  ),
+  ...[
+    (options: object) => retryOnConflict(() => 0, options),
+    (options: object) => podClient.edit('web-0', () => {}, options),
+  ].flatMap((use) => optionsOf(['attempts'], wholeOrInfinite(1), use)),
+  ...optionsOf(['limit'], sentWhole(0), podClient.list),
+  ...optionsOf(['timeoutSeconds'], sentWhole(0), (options: object) =>
+    subscribed(podClient.watch(options)),
+  ),
+  ...deletions.flatMap((use) => optionsOf(['gracePeriodSeconds'], sentWhole(0), use)),
+  ...optionsOf(['tailLines'], sentWhole(0), logged),
+  ...optionsOf(['sinceSeconds', 'limitBytes'], sentWhole(1), logged),
+  ...optionsOf(['maxLineLength'], wholeOrInfinite(1), logged),
+];
 
 describe('a numeric option', () => {
   it.each(ROWS.map((row) => [row.option, row] as const))(

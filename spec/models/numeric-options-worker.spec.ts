@@ -11,6 +11,7 @@ import {
   atLeast,
   judgeRange,
   type NumericOption,
+  optionsOf,
   wholeOrInfinite,
 } from './numeric-range.ts';
 
@@ -26,50 +27,32 @@ const cluster = connectWorker({ identity: undefined, shared: worker });
 cluster.close();
 const ring = { client, namespace: 'shop', name: 'ring' };
 
+const served = (options: object) =>
+  serveQueries({ createFactory: () => undefined as never, ...options });
+const connected = (options: object) =>
+  connectWorker({ identity: 'ann', shared: worker, ...options }).close();
+const painted = (options: object) => {
+  const paint = { kinds: [configMaps], configMaps: 'stored', ...options } as const;
+  connectPaintedTab({ identity: 'ann', shared: worker, paint }, thisPage(), {}).close();
+};
+// The worker is gone, which is another error.
+const edited = (options: object) =>
+  editInWorker(cluster, pods, 'shop/a', () => {}, options).catch((error: Error) => {
+    if (error instanceof TypeError) throw error;
+  });
+const inPage = (options: object) => createClient({ ...fake, ...options });
+
 const ROWS: readonly NumericOption[] = [
-  ...(['lingerMs', 'hiddenGraceMs', 'credentialsTimeoutMs'] as const).map((option) => ({
-    option,
-    takes: option === 'credentialsTimeoutMs' ? above(0) : atLeast(0),
-    use: (value: never) =>
-      serveQueries({ createFactory: () => undefined as never, [option]: value }),
-  })),
-  {
-    option: 'lingerMs',
-    takes: atLeast(0),
-    use: (lingerMs) => connectWorker({ identity: 'ann', shared: worker, lingerMs }).close(),
-  },
-  {
-    option: 'maxAgeMs',
-    takes: above(0),
-    use: (maxAgeMs) => {
-      const paint = { kinds: [configMaps], configMaps: 'stored', maxAgeMs } as const;
-      connectPaintedTab({ identity: 'ann', shared: worker, paint }, thisPage(), {}).close();
-    },
-  },
-  {
-    option: 'timeoutMs',
-    takes: above(0),
-    // The worker is gone, which is another error.
-    use: (timeoutMs) =>
-      editInWorker(cluster, pods, 'shop/a', () => {}, { timeoutMs }).catch((error: Error) => {
-        if (error instanceof TypeError) throw error;
-      }),
-  },
-  {
-    option: 'drainMs',
-    takes: atLeast(0),
-    use: (drainMs) => createShardMember({ ...ring, drainMs }),
-  },
-  {
-    option: 'maxStreams',
-    takes: wholeOrInfinite(1),
-    use: (maxStreams) => createClient({ ...fake, maxStreams }),
-  },
-  {
-    option: 'hiddenGraceMs',
-    takes: atLeast(0),
-    use: (hiddenGraceMs) => createClient({ ...fake, hiddenGraceMs }),
-  },
+  ...optionsOf(['lingerMs', 'hiddenGraceMs'], atLeast(0), served),
+  ...optionsOf(['credentialsTimeoutMs'], above(0), served),
+  ...optionsOf(['lingerMs'], atLeast(0), connected),
+  ...optionsOf(['maxAgeMs'], above(0), painted),
+  ...optionsOf(['timeoutMs'], above(0), edited),
+  ...optionsOf(['drainMs'], atLeast(0), (options: object) =>
+    createShardMember({ ...ring, ...options }),
+  ),
+  ...optionsOf(['maxStreams'], wholeOrInfinite(1), inPage),
+  ...optionsOf(['hiddenGraceMs'], atLeast(0), inPage),
 ];
 
 describe('a numeric option of a worker, of a page or of shards', () => {
