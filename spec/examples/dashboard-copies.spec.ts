@@ -1,6 +1,7 @@
 /** Tests the lines of kubectl that the dashboard offers to copy, the order of YAML, and shortened names. */
 import type { KubernetesObject, Stored } from 'rx-informer';
 import { expect, test } from 'vitest';
+import { portsOf } from '../../examples/dashboard/page/details/copy-menu.tsx';
 import { draftText, yamlText } from '../../examples/dashboard/page/details/draft.ts';
 import { copiesOf } from '../../examples/dashboard/page/details/kubectl.ts';
 import { kindOf } from '../../examples/dashboard/page/kinds/index.ts';
@@ -38,6 +39,15 @@ test('a workload is named with its group, and a Node has no namespace', () => {
   expect(textsOf('nodes', 'n1')).toContain(
     'kubectl drain n1 --ignore-daemonsets --delete-emptydir-data',
   );
+});
+
+test('a shell begins in the first container, also of a workload; a port is that of a Service or of this container', () => {
+  const containers = [{ name: 'main', ports: [{ containerPort: 8080 }] }, { name: 'side' }];
+  const ofSpec = (spec: object) => portsOf({ spec } as KubernetesObject);
+  expect(ofSpec({ containers })).toEqual({ port: 8080, container: 'main' });
+  expect(ofSpec({ template: { spec: { containers } } })).toEqual({ port: 8080, container: 'main' });
+  expect(ofSpec({ ports: [{ port: 80 }] })).toEqual({ port: 80 });
+  expect(portsOf(undefined)).toEqual({});
 });
 
 test('a context of any name is one word of the command', () => {
