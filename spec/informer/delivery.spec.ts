@@ -188,12 +188,6 @@ describe('delivery', () => {
     await informer.stop();
   });
 
-  it('I11: a limit below one is refused', () => {
-    const informer = createSharedInformer(scriptedListWatch());
-    const policy = { kind: 'drop', limit: 0, ready: () => NEVER } as const;
-    expect(() => deliver(informer, policy)).toThrow(/limit is 0/);
-  });
-
   it('I11: the removed overflow reset is refused with the policy that replaces it', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const delivery = { kind: 'buffer', limit: 1, overflow: 'reset' } as never;

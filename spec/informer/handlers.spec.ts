@@ -165,13 +165,6 @@ describe('handlers', () => {
     }
   });
 
-  it('I18: a negative period is refused', () => {
-    const informer = createSharedInformer(scriptedListWatch());
-    expect(() => addEventHandler(informer, {}, { resyncPeriodMs: -1 })).toThrow(
-      /resyncPeriodMs is -1/,
-    );
-  });
-
   it('I2, S8: an object that a handler deletes on its update is deleted once, and no update shows an older state (TestUpdate)', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time });

@@ -209,15 +209,6 @@ describe('a kind that cannot be watched', () => {
       expect(reuses).toEqual([true, false, true, false, true]);
     });
   });
-
-  it('W5: an invalid interval throws', () => {
-    const { listerWatcher } = script({});
-    for (const intervalMs of [0, -1, Number.NaN]) {
-      expect(() => createPollingListWatch(listerWatcher, { intervalMs })).toThrow(
-        /intervalMs is .*; it must be more than 0/,
-      );
-    }
-  });
 });
 
 describe('a kind that is polled', () => {

@@ -351,18 +351,24 @@ describe('edits in a worker', () => {
     expect(await thrown).toBe(own);
   });
 
+  /** A tab whose program is not ours sends an edit. */
+  function editing(rig: Awaited<ReturnType<typeof rigOf>>['rig'], timeoutMs: unknown) {
+    const raw = rig.connectRaw();
+    const session = { incarnation: 'worker-1', epoch: 1 };
+    const hello = { type: 'hello', protocol: PROTOCOL, identity: 'ann', isHidden: false };
+    raw.post({ ...hello, hasCredentials: false });
+    const resource = { group: 'apps', version: 'v1', plural: 'deployments' };
+    const edit = { resource, namespace: 'shop', name: 'web', options: {}, timeoutMs };
+    raw.post({ type: 'edit', id: 1, edit, ...session });
+    return { raw, session };
+  }
+
   it.each([null, 5, 'web', [], {}, { metadata: null }])(
     'B12: a tab that answers with %j instead of a draft changes nothing in the rows of others',
     async (draft) => {
       const { rig, replicas, shown } = await rigOf();
       rig.server.faults.delay(3_000, { method: 'PATCH' });
-      const raw = rig.connectRaw();
-      const session = { incarnation: 'worker-1', epoch: 1 };
-      const hello = { type: 'hello', protocol: PROTOCOL, identity: 'ann', isHidden: false };
-      raw.post({ ...hello, hasCredentials: false });
-      const resource = { group: 'apps', version: 'v1', plural: 'deployments' };
-      const of = { resource, namespace: 'shop', name: 'web', options: {}, timeoutMs: 5_000 };
-      raw.post({ type: 'edit', id: 1, edit: of, ...session });
+      const { raw, session } = editing(rig, 5_000);
       await rig.pass(500);
       raw.post({ type: 'draft', id: 1, draft, ...session });
       for (const ms of [1_000, 10_000]) {
@@ -383,13 +389,7 @@ describe('edits in a worker', () => {
     'B12: the worker refuses an edit with the time %j, which a tab may send',
     async (timeoutMs) => {
       const { rig } = await rigOf();
-      const raw = rig.connectRaw();
-      const session = { incarnation: 'worker-1', epoch: 1 };
-      const hello = { type: 'hello', protocol: PROTOCOL, identity: 'ann', isHidden: false };
-      raw.post({ ...hello, hasCredentials: false });
-      const resource = { group: 'apps', version: 'v1', plural: 'deployments' };
-      const edit = { resource, namespace: 'shop', name: 'web', options: {}, timeoutMs };
-      raw.post({ type: 'edit', id: 1, edit, ...session });
+      const { raw } = editing(rig, timeoutMs);
       await rig.pass(1_000);
       expect(raw.received.at(-1)).toMatchObject({
         type: 'edited',
