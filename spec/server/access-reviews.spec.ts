@@ -146,8 +146,10 @@ describe('rights that the API server reviews', () => {
     );
     await time.advance(0);
     const others = Array.from({ length: 5 }, (_, at) => rights({ name: `u${at}` }, pods, {}));
+    let answered = 0;
+    for (const other of others) void Promise.resolve(other).then(() => answered++);
     await time.advance(100);
-    await Promise.all(others);
+    expect(answered, 'users whose reviews do not wait behind those of one user').toBe(5);
     await time.advance(900);
     expect(said().length).toBeLessThanOrEqual(200);
     const after = said().length;
