@@ -34,14 +34,15 @@ const quiet = () => undefined;
 /** A front of a cluster that answers only to one token, which the test changes. */
 async function guardedFront(target: string, token: string) {
   const tls = { cert: testOnlyServerCert, key: testOnlyServerKey };
+  const accepted = { token };
   const server = createServer(
     tls,
-    guarding(target, () => front.token),
+    guarding(target, () => accepted.token),
   );
   server.requestTimeout = 0;
-  const front = { token, ...(await opened(server, 'https')) };
-  onTestFinished(front.close);
-  return front;
+  const { url, drop, close } = await opened(server, 'https');
+  onTestFinished(close);
+  return { url, drop, accepted };
 }
 
 test('an expired token is explained, and with a new one the screen equals the server without a reload', async () => {
@@ -71,7 +72,7 @@ test('an expired token is explained, and with a new one the screen equals the se
   await page.goto(dashboard.url);
   await live(page);
 
-  front.token = 'second';
+  front.accepted.token = 'second';
   front.drop();
   const status = page.getByTestId('status');
   await status.getByText('Not signed in', { exact: true }).waitFor();

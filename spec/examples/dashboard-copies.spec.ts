@@ -1,9 +1,8 @@
 /** Tests the lines of kubectl that the dashboard offers to copy, the order of YAML, and shortened names. */
 import type { KubernetesObject, Stored } from 'rx-informer';
 import { expect, test } from 'vitest';
-import { portsOf } from '../../examples/dashboard/page/details/copy-menu.tsx';
 import { draftText, yamlText } from '../../examples/dashboard/page/details/draft.ts';
-import { copiesOf } from '../../examples/dashboard/page/details/kubectl.ts';
+import { copiesOf, portsOf } from '../../examples/dashboard/page/details/kubectl.ts';
 import { kindOf } from '../../examples/dashboard/page/kinds/index.ts';
 import { podKind } from '../../examples/dashboard/page/kinds/pods.ts';
 import { shortenedTo } from '../../examples/dashboard/page/table/shortened.ts';

@@ -1,21 +1,9 @@
 /** Copies the name of an object, or a kubectl command. */
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import type { KubernetesObject } from 'rx-informer';
-import type { Deployment, Pod, Service } from 'rx-informer/resources';
 import { CheckIcon, CopyIcon } from '../layout/icons.tsx';
 import classes from './details.module.css';
-import type { Copied, Ports } from './kubectl.ts';
-
-/** The port of a Pod, a workload or a Service, and the container that a shell begins in. */
-export function portsOf(object: KubernetesObject | undefined): Ports {
-  const { template } = (object as Deployment | undefined)?.spec ?? {};
-  const { containers = template?.spec?.containers } = (object as Pod | undefined)?.spec ?? {};
-  const { ports } = (object as Service | undefined)?.spec ?? {};
-  const [first] = containers ?? [];
-  const port = ports?.[0]?.port ?? first?.ports?.[0]?.containerPort;
-  return { port, container: first?.name };
-}
+import type { Copied } from './kubectl.ts';
 
 /** The texts of a menu that can be copied. */
 export function CopyItems(props: {

@@ -1,4 +1,6 @@
 /** The lines of kubectl for an object. */
+import type { KubernetesObject } from 'rx-informer';
+import type { Deployment, Pod, Service } from 'rx-informer/resources';
 import type { ObjectName } from '../cluster/page-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 
@@ -11,6 +13,16 @@ export interface Copied {
 export interface Ports {
   readonly port?: number | undefined;
   readonly container?: string | undefined;
+}
+
+/** The port of a Pod, a workload or a Service, and the container that a shell begins in. */
+export function portsOf(object: KubernetesObject | undefined): Ports {
+  const { template } = (object as Deployment | undefined)?.spec ?? {};
+  const { containers = template?.spec?.containers } = (object as Pod | undefined)?.spec ?? {};
+  const { ports } = (object as Service | undefined)?.spec ?? {};
+  const [first] = containers ?? [];
+  const port = ports?.[0]?.port ?? first?.ports?.[0]?.containerPort;
+  return { port, container: first?.name };
 }
 
 const PLAIN = /^[\w./:@-]+$/;
