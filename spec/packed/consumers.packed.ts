@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decode } from '@jridgewell/sourcemap-codec';
 import { build as esbuild } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isGate } from '../support/gate.ts';
@@ -37,6 +38,20 @@ async function printed(node: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(node, args, consumer.folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
+}
+
+interface Manifest {
+  readonly main: string;
+  readonly alias: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** The package.json of the installed library. */
+function manifest(): Manifest {
+  const path = join(consumer.folder, 'node_modules/rx-informer/package.json');
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 /** What the programs print without a bundler; set by the first bundler. */
@@ -135,9 +150,50 @@ describe.concurrent('the packed library', () => {
     );
   });
 
+  it('X21: the source maps name the line of the module that stands in the bundle', ({ expect }) => {
+    const dist = join(consumer.folder, 'node_modules/rx-informer/dist');
+    const linesOf = (...path: string[]) => readFileSync(join(dist, ...path), 'utf8').split('\n');
+    const thrown: (string | undefined)[] = [];
+    for (const map of globSync('**/*.js.map', { cwd: dist })) {
+      const { sources, mappings } = JSON.parse(linesOf(map).join('\n'));
+      const modules: string[][] = sources.map((source: string) => linesOf(map, '..', source));
+      const bundle = linesOf(map.slice(0, -'.map'.length));
+      for (const [at, [first]] of decode(mappings).entries()) {
+        // Names may differ, because the modules of a bundle share them.
+        if (!bundle[at]?.startsWith('throw ')) continue;
+        thrown.push(first?.length === 4 ? modules[first[1]]?.[first[2]] : undefined);
+      }
+    }
+    expect(thrown.length).toBeGreaterThan(100);
+    expect(thrown.filter((line) => !line?.trim().startsWith('throw '))).toEqual([]);
+  });
+
+  it('T41: all conditions of an entry name one module, in the order that resolvers need', ({
+    expect,
+  }) => {
+    const { exports, alias, main } = manifest();
+    const entries = Object.entries(exports).filter(([entry]) => !entry.endsWith('.json'));
+    for (const [entry, conditions] of entries) {
+      const module = conditions['rx-informer-source']?.slice('./lib/'.length, -'.ts'.length);
+      expect(Object.entries(conditions).slice(1)).toEqual([
+        ['types', `./dist/modules/${module}.d.ts`],
+        ['node', `./dist/${module}.js`],
+        ['default', `./dist/modules/${module}.js`],
+      ]);
+      // For tools that do not read `exports`.
+      expect(entry === '.' ? main : alias[entry]).toBe(conditions['default']);
+    }
+  });
+
+  it('npm installs no optional package with the library', ({ expect }) => {
+    const peers = Object.keys(manifest().peerDependencies).filter((name) => name !== 'rxjs');
+    expect(peers).toContain('react');
+    const modules = join(consumer.folder, 'node_modules');
+    expect(peers.filter((name) => existsSync(join(modules, name)))).toEqual([]);
+  });
+
   it('has no script of which npm warns when the package is installed', ({ expect }) => {
-    const path = join(consumer.folder, 'node_modules/rx-informer/package.json');
-    const { scripts } = JSON.parse(readFileSync(path, 'utf8'));
+    const { scripts } = manifest();
     const warned = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare'];
     expect(Object.keys(scripts).filter((name) => warned.includes(name))).toEqual([]);
   });
