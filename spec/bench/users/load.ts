@@ -41,25 +41,37 @@ const FILTERS: readonly (readonly [Condition | undefined, Test])[] = [
 const WINDOWS = 10;
 const LIMIT = 50;
 
-export const QUERIES: readonly LiveQuery[] = FILTERS.flatMap(([where]) =>
+/** A query, and what it asks, for whoever computes the rows without the library. */
+interface Question {
+  readonly query: LiveQuery;
+  readonly path: string;
+  readonly offset: number;
+  has(pod: KubernetesObject): boolean;
+}
+
+const QUESTIONS: readonly Question[] = FILTERS.flatMap(([where, test]) =>
   SORTS.flatMap((path) =>
-    Array.from({ length: WINDOWS }, (_, window) =>
-      liveQuery({
-        ...{ from: pods, select, offset: window * 10, limit: LIMIT },
+    Array.from({ length: WINDOWS }, (_, window) => {
+      const offset = window * 10;
+      const query = liveQuery({
+        ...{ from: pods, select, offset, limit: LIMIT },
         ...(where !== undefined && { where }),
         orderBy: [{ path }, { path: 'metadata.name' }],
-      } as never),
-    ),
+      } as never);
+      const has = (pod: KubernetesObject) => where === undefined || test(valueAt(pod, where.path));
+      return { query, path, offset, has };
+    }),
   ),
 );
 
 /** How many queries a user has. */
 export const ASKED = 5;
-const numberOf = (user: number, at: number) => (user * 7 + at * 43) % QUERIES.length;
+const questionOf = (user: number, at: number) =>
+  QUESTIONS[(user * 7 + at * 43) % QUESTIONS.length] as Question;
 
 /** The queries of a user. */
 export const queriesOf = (user: number): readonly LiveQuery[] =>
-  Array.from({ length: ASKED }, (_, at) => QUERIES[numberOf(user, at)] as LiveQuery);
+  Array.from({ length: ASKED }, (_, at) => questionOf(user, at).query);
 
 /** The rows of a query of a user who may read this, computed of all Pods. Names differ in all namespaces. */
 export function rowsOf(
@@ -68,13 +80,10 @@ export function rowsOf(
   at: number,
   permitted = permittedTo(user),
 ): readonly unknown[] {
-  const number = numberOf(user, at);
-  const [where, has] = FILTERS[Math.floor(number / WINDOWS / SORTS.length)] as (typeof FILTERS)[0];
-  const path = SORTS[Math.floor(number / WINDOWS) % SORTS.length] as string;
-  const offset = (number % WINDOWS) * 10;
+  const { path, offset, has } = questionOf(user, at);
   return all
     .filter(({ metadata }) => permitted === 'all' || permitted.includes(`${metadata?.namespace}`))
-    .filter((pod) => where === undefined || has(valueAt(pod, where.path)))
+    .filter(has)
     .map((pod) => ({ pod, keys: [valueAt(pod, path), valueAt(pod, 'metadata.name')] }))
     .sort(({ keys: [a = '', b = ''] }, { keys: [c = '', d = ''] }) =>
       a < c || (a === c && b < d) ? -1 : 1,
