@@ -165,8 +165,8 @@ class Reviewer {
  *
  * First all namespaces are reviewed, then those that a query names, or in which the user is bound (at most 100). A query with the field
  * selector `metadata.name=x` is reviewed with that name. Answers are valid for 30 seconds, and open queries are reviewed
- * again each minute, at most 200 reviews a second, or as many as the `qps` of the client allows (50 by default). An answer that is not `allowed: true` permits nothing; if there is none
- * within 5 seconds, the question has failed, and what was permitted stays so for half a minute.
+ * again each minute, at most 200 reviews a second of users in turn, or as many as the `qps` of the client allows (50 by default). An answer
+ * that is not `allowed: true` permits nothing. Without an answer within 5 seconds, what was permitted stays so for half a minute.
  *
  * Throws a `TypeError` on an invalid option.
  *
