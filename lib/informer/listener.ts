@@ -1,6 +1,6 @@
 /** A listener of an informer, and the set that it receives first. client-go: tools/cache/shared_informer.go, sharedProcessor. */
 import type { Change } from '../delta/net-change.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
@@ -11,6 +11,15 @@ export interface Listener<T> {
    * Called when the informer stops. A listener without `complete` stays and receives the difference from the next run.
    */
   complete?(): void;
+}
+
+/** The change that adds an object of a store. */
+export function additionOf<T extends KubernetesObject>(
+  { keyOf }: Pick<IndexerReader<T>, 'keyOf'>,
+  object: Stored<T>,
+): Change<T> {
+  const key = keyOf(object);
+  return { id: uidOf(object) || key, key, object };
 }
 
 /**
@@ -25,10 +34,9 @@ export function contentsOf<T extends KubernetesObject>(
   const initial = cause === 'snapshot';
   const objects = indexer.list();
   const changes = (): Change<T>[] =>
-    objects.map((object) => {
-      const key = indexer.keyOf(object);
-      const id = uidOf(object) || key;
-      return initial ? { id, key, object } : { id, key, previous: object, object };
+    objects.map((previous) => {
+      const added = additionOf(indexer, previous);
+      return initial ? added : { ...added, previous };
     });
   return createChangeSet<T>(
     { rev, resourceVersion, synced, cause, initial, reset: initial },

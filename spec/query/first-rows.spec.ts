@@ -1,11 +1,21 @@
 /** The window of a query that data alone describe, which holds few rows, over many that come, move and go. */
-import { defineResource, type KubernetesObject, type LiveQuery, liveQuery } from 'rx-informer';
+import {
+  createClient,
+  createInformerFactory,
+  createLiveQueries,
+  defineResource,
+  type KubernetesObject,
+  type LiveQuery,
+  liveQuery,
+} from 'rx-informer';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../lib/query/live-query/answer.ts';
 import type { FirstRows } from '../../lib/query/live-query/first-rows.ts';
 import { conjunctsOf, predicateOf } from '../../lib/query/live-query/predicate.ts';
 import * as fc from '../support/fast-check.ts';
+import { eventually } from '../support/patience.ts';
 import { SlicesOfTime } from './engine/slices-of-time.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, World } from './world.ts';
@@ -230,5 +240,51 @@ describe('the window of a query over many rows', () => {
     for (const [first] of sets) {
       expect([first?.reset, first?.cause, first?.initial]).toEqual([true, 'snapshot', true]);
     }
+  });
+
+  it('Q98: a query with a limit makes changes of the rows that it may keep alone, also after a commit', async () => {
+    const server = createFakeApiServer({ resources: [things] });
+    const add = (name: string) =>
+      server.objects.create(things, { metadata: { name, namespace: 'a' } });
+    for (let at = 0; at < 2_000; at++) add(`n${at}`);
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const factory = createInformerFactory(client);
+    const { indexer } = factory.informer(things);
+    factory.start();
+    await factory.whenSynced();
+    let keys = 0;
+    const { keyOf } = indexer;
+    Object.assign(indexer, {
+      keyOf: (object: KubernetesObject) => {
+        keys++;
+        return keyOf(object as never);
+      },
+    });
+    const queries = createLiveQueries(factory, { lingerMs: 0 });
+    for (const text of ['9', '11', '1']) {
+      add(`n9${text}x`);
+      await eventually(() => indexer.getByKey(`a/n9${text}x`) !== undefined);
+      keys = 0;
+      const where = { path: 'metadata.name', contains: text };
+      const query = liveQuery({
+        from: things,
+        where,
+        orderBy: { path: 'metadata.name' },
+        limit: 3,
+      });
+      const view = queries.view(query);
+      const leave = view.subscribe(() => undefined);
+      await eventually(() => view.getSnapshot().synced);
+      const { rows, total } = view.getSnapshot();
+      leave();
+      const names = indexer.list().map(({ metadata }) => metadata?.name ?? '');
+      const found = names.filter((name) => name.includes(text)).sort();
+      expect([total, rows.map(({ metadata }) => metadata?.name)]).toEqual([
+        found.length,
+        found.slice(0, 3),
+      ]);
+      expect(keys).toBeLessThanOrEqual(Math.min(found.length, 600));
+    }
+    factory.stop();
   });
 });

@@ -106,9 +106,7 @@ function read(
   const areData = where.every(isData);
   const source =
     rows?.(informer) ??
-    (isShared
-      ? withCommonAdditions(informer.changes$)
-      : indexedRows(informer, index.name, index.value));
+    (isShared ? withCommonAdditions(informer) : indexedRows(informer, index.name, index.value));
   // A layer shows complete objects.
   if (layer === undefined || as === 'metadata') return { source, predicates, areData, isShared };
   const find = (key: string) => indexer.getByKey(key);

@@ -31,8 +31,9 @@ export function* rowsOf(inputs: RowFedMachine<unknown>['inputs']): Generator<Fed
 /** The rows of a first change set. */
 export function* rowsOfSet(
   input: number,
-  { changes }: AnyChangeSet<unknown>,
+  set: AnyChangeSet<unknown>,
 ): Generator<FedRows, void, void> {
+  const { changes } = set;
   for (let at = 0; at < changes.length; at += ROWS_A_STEP) {
     yield { input, rows: changes.slice(at, at + ROWS_A_STEP) };
   }

@@ -39,6 +39,20 @@ class Ranked extends SortedRow<KubernetesObject> {
   }
 }
 
+/** The rows of a reset, of which few become changes. */
+interface ResetRows {
+  readonly objects: readonly (Stored<KubernetesObject> | undefined)[];
+  changeAt(at: number): Change<KubernetesObject>;
+}
+
+/** The rows by the reset, where nobody has to make its changes for them. */
+export const resetRows: WeakMap<object, ResetRows> = /* @__PURE__ */ new WeakMap();
+
+function rowsOf({ changes }: Objects): ResetRows {
+  const objects = changes.map(({ object }) => object);
+  return { objects, changeAt: (at) => changes[at] as Change<KubernetesObject> };
+}
+
 /** The rows that are kept beyond the windows, at least. */
 const SPARE_ROWS = 64;
 
@@ -104,10 +118,9 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   }
 
   apply(_input: number, set: AnyChangeSet<unknown>): void {
-    const { reset, changes } = set as Objects;
-    const isSmall = !reset && this.#sets.length === 0 && changes.length <= ROWS_A_STEP;
-    if (isSmall) for (const change of changes) this.#change(change);
-    else this.#sets.push(set as Objects);
+    const isNext = !set.reset && this.#sets.length === 0;
+    if (!isNext || set.changes.length > ROWS_A_STEP) this.#sets.push(set as Objects);
+    else for (const change of (set as Objects).changes) this.#change(change);
   }
 
   steps(): Steps | undefined {
@@ -117,7 +130,12 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   *#takeSets(): Steps {
     for (let set = this.#sets[0]; set !== undefined; set = this.#sets[0]) {
       if (set.reset) yield* this.#read(set);
-      else yield* this.#follow(set);
+      else {
+        for (const [at, change] of set.changes.entries()) {
+          if (at > 0 && at % ROWS_A_STEP === 0) yield;
+          this.#change(change);
+        }
+      }
       // Until now, so that those that arrive meanwhile wait, too.
       this.#sets.shift();
     }
@@ -140,16 +158,15 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   }
 
   #holds(object: Stored<KubernetesObject> | undefined): object is Stored<KubernetesObject> {
-    if (object === undefined) return false;
-    for (const holds of this.#parts.predicates) if (!holds(object, 0)) return false;
-    return true;
+    return object !== undefined && this.#parts.predicates.every((holds) => holds(object, 0));
   }
 
   /** The row of an object, unless it comes after this one. Most do, and the first value says so. */
   #notAfter(
     last: Ranked | undefined,
-    { id, key }: Change<KubernetesObject>,
     object: Stored<KubernetesObject>,
+    changeAt: (at: number) => Change<KubernetesObject>,
+    at = 0,
   ): Ranked | undefined {
     const { rankings } = this.#parts;
     const [first] = rankings;
@@ -158,6 +175,7 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
       first !== undefined &&
       compareRanked(first.value(object), last.values[0], first.sign) > 0;
     if (isAfter) return undefined;
+    const { id, key } = changeAt(at);
     // Made in one piece, because a list that grows has room for many more values.
     const values = rankings.map(({ value }) => value(object));
     const row = new Ranked(id, key, object, values);
@@ -165,50 +183,35 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   }
 
   /** Takes all rows. */
-  *#read({ changes }: Objects): Steps {
-    let lists: readonly Ranked[][] = [[]];
+  *#read(set: Objects): Steps {
+    const { objects, changeAt } = resetRows.get(set) ?? rowsOf(set);
     let rows: Ranked[] = [];
     let total = 0;
     let last: Ranked | undefined;
-    for (let at = 0; at < changes.length; at++) {
+    for (let at = 0; at < objects.length; at++) {
       if (at > 0 && at % ROWS_A_STEP === 0) yield;
-      const change = changes[at] as Change<KubernetesObject>;
-      const { object } = change;
+      const object = objects[at];
       if (!this.#holds(object)) continue;
       total++;
-      const row = this.#notAfter(last, change, object);
+      const row = this.#notAfter(last, object, changeAt, at);
       if (row === undefined) continue;
       rows.push(row);
       if (rows.length < 2 * this.#most) continue;
-      lists = yield* this.#firstOf(rows);
-      rows = lists.flat();
+      rows = yield* this.#firstOf(rows);
       last = rows.at(-1);
     }
-    lists = yield* this.#firstOf(rows);
+    rows = yield* this.#firstOf(rows);
     const sorted = this.#sorted();
-    yield* sorted.fill(lists, () => true);
-    this.#byId = new Map();
-    for (const row of lists.flat()) this.#byId.set(row.id, row);
+    yield* sorted.fill([rows], () => true);
+    this.#byId = new Map(rows.map((row) => [row.id, row]));
     this.#rows = sorted;
     this.#total = total;
     this.#isAll = sorted.size === total;
   }
 
-  *#firstOf(rows: Ranked[]): Generator<void, readonly Ranked[][], void> {
-    let left = this.#most;
+  *#firstOf(rows: Ranked[]): Generator<void, Ranked[], void> {
     const lists = yield* sortInSteps(rows, this.#inOrder);
-    return lists.map((list) => {
-      const first = list.slice(0, Math.max(0, left));
-      left -= list.length;
-      return first;
-    });
-  }
-
-  *#follow({ changes }: Objects): Steps {
-    for (let at = 0; at < changes.length; at++) {
-      if (at > 0 && at % ROWS_A_STEP === 0) yield;
-      this.#change(changes[at] as Change<KubernetesObject>);
-    }
+    return lists.flat().slice(0, this.#most);
   }
 
   #change(change: Change<KubernetesObject>): void {
@@ -221,8 +224,9 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
       this.#total++;
       const last = this.#rows.last as Ranked | undefined;
       // What follows the last row that is kept is not known.
-      if (this.#isAll) row = this.#notAfter(undefined, change, object);
-      else if (last !== undefined) row = this.#notAfter(last, change, object);
+      if (this.#isAll || last !== undefined) {
+        row = this.#notAfter(this.#isAll ? undefined : last, object, () => change);
+      }
     }
     if (row !== undefined) {
       this.#byId.set(id, row);

@@ -4,8 +4,9 @@
  */
 import { type Subscriber, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
+import { additionOf } from '../../informer/listener.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
-import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import { ender, Hub } from '../../rx/sharing/hub.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
@@ -88,8 +89,7 @@ export abstract class FanOut<T extends KubernetesObject, P extends Part<T>> {
   }
 
   protected addition(object: Stored<T>): Change<T> {
-    const key = this.informer.indexer.keyOf(object);
-    return { id: uidOf(object) || key, key, object };
+    return additionOf(this.informer.indexer, object);
   }
 
   #connect(): void {

@@ -228,20 +228,26 @@ describe('queries over many clusters', () => {
       fake(name).put('c', 'Failed');
     }
     const queries = createLiveQueries(clusters);
-    const view = queries.view(
-      liveQuery({
-        from: pods,
-        namespace: 'shop',
-        where: { path: 'status.phase', eq: 'Failed' },
-        orderBy: { path: 'metadata.name' },
-        limit: 3,
-        select: { name: 'metadata.name' },
-      }),
-    );
+    const viewOf = (phase: string) =>
+      queries.view(
+        liveQuery({
+          from: pods,
+          namespace: 'shop',
+          where: { path: 'status.phase', eq: phase },
+          orderBy: { path: 'metadata.name' },
+          limit: 3,
+          select: { name: 'metadata.name' },
+        }),
+      );
+    const view = viewOf('Failed');
     const leave = view.subscribe(() => undefined);
     await time.advance(100);
     const names = () => view.getSnapshot().rows.map(({ name }) => name);
     expect(names()).toEqual(['a', 'a', 'c']);
+    // Asked when the informers have their objects.
+    const running = viewOf('Running');
+    running.subscribe(() => undefined)();
+    expect(running.getSnapshot().rows.map(({ name }) => name)).toEqual(['b', 'b']);
     expect(view.getSnapshot().total).toBe(4);
     expect(view.getSnapshot().synced).toBe(true);
     clients$.next(clientsOf('west'));
