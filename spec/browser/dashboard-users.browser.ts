@@ -33,14 +33,19 @@ async function open(options: object = {}, query = '') {
   page.on('pageerror', ({ message }) => errors.push(message));
   // What each connection has received: a page whose connection ends receives its rows again.
   const received: number[] = [];
+  const windows = new Set<string>();
   page.on('websocket', (socket) => {
+    socket.on('framesent', ({ payload }) => {
+      const [window] = /"offset":\d+,"limit":\d+/.exec(`${payload}`) ?? [];
+      if (window !== undefined) windows.add(window);
+    });
     const at = received.push(0) - 1;
     socket.on('framereceived', ({ payload }) => {
       received[at] = (received[at] ?? 0) + payload.length;
     });
   });
   await page.goto(`${dashboard.url}${query}`);
-  return { page, errors, received: () => Math.max(...received) };
+  return { page, errors, windows, received: () => Math.max(...received) };
 }
 
 async function signIn(page: Page, token: string): Promise<void> {
@@ -70,6 +75,8 @@ describe('the dashboard of several users', () => {
     // A row has less than 800 bytes; all of them would have more than 200 kB.
     expect(ann.received()).toBeGreaterThan(1_000);
     expect(ann.received()).toBeLessThan(100_000);
+    // Another window brings its rows again.
+    expect([...ann.windows]).toEqual(['"offset":0,"limit":50']);
     await keepScreenshot(ann.page, 'users-ann-phone');
     await keepScreenshot(bob.page, 'users-bob');
     await bob.page.getByRole('link', { name: 'Nodes' }).click();

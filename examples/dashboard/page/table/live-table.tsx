@@ -59,9 +59,9 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   const items = virtualizer.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? first - 1;
-  // Before the browser paints, so that no row is missing while the user scrolls.
+  // Before the browser paints, so that no row is missing while the user scrolls. While no row is known, the first range stays.
   useLayoutEffect(() => {
-    queries.range$.next({ offset: first, limit: last + 1 - first });
+    if (last >= first) queries.range$.next({ offset: first, limit: last + 1 - first });
   }, [queries, first, last]);
   const offset = held === undefined ? range.offset : first;
   const rows = held?.slice(first, last + 1) ?? live.rows;
