@@ -96,7 +96,7 @@ test('the details say that the filter hides their object', async () => {
 test('beside the details no column is cut, and the line of the status stays', async () => {
   const { page } = await open({ start: { objects: 300, fault: 'quota' } });
   const line = page.getByTestId('trouble-line');
-  await line.getByRole('button', { name: '1 Deployment', exact: true }).waitFor();
+  await line.getByRole('button', { name: '1 Quota', exact: true }).waitFor();
   await page.locator('[data-uid]').first().click();
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
@@ -116,6 +116,6 @@ test('beside the details no column is cut, and the line of the status stays', as
     await live(page);
   }
   await page.getByRole('link', { name: 'Pods', exact: true }).click();
-  await line.getByRole('button', { name: '1 Deployment', exact: true }).click();
-  await page.locator('[data-uid]', { hasText: 'invoice-api' }).getByText('FailedCreate').waitFor();
+  await line.getByRole('button', { name: '1 Quota', exact: true }).click();
+  await page.locator('[data-uid]', { hasText: 'compute-resources' }).getByText('Used up').waitFor();
 });
