@@ -89,7 +89,6 @@ export function foldState<T>(net: Net<T>, id: string, object: Stored<T>, of?: Ro
     net.last = object;
     net.deleted = false;
     net.left = false;
-    net.finalStateUnknown = false;
   }
   // The object was replaced by another one, so its deletion was missed.
   else if (!net.deleted) {
