@@ -41,7 +41,9 @@ function checkNamedQueries(held: HeldQueries, queries: SharedQueriesByName): voi
   for (const [name, query] of Object.entries(queries)) {
     const where = `serveUsers: queries: ${name}`;
     if (!isFields(query)) {
-      throw new TypeError(`${where} must be { reads, ask } beside factory`);
+      throw new TypeError(
+        `${where} must be { reads, ask } beside factory, because the rights to the kinds that it reads are the user's`,
+      );
     }
     checkedFunction(query.ask, `${where}: ask`, '(params, live) => a query');
     if (typeof query.reads !== 'function') checkedReads(held, query.reads, where);

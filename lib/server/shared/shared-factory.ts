@@ -38,7 +38,7 @@ export function sharedFactory(
   }
   if (informers.hasFallback === true) {
     throw new TypeError(
-      'serveUsers: factory has a namespaceFallback, so it may lack what users may read; leave it out',
+      'serveUsers: factory has a namespaceFallback, so it may lack what users may read; leave it out, and let the client of the server list all namespaces',
     );
   }
   checkedList(kinds, 'serveUsers: kinds', 'a list of kinds, such as pods of rx-informer/resources');

@@ -64,8 +64,7 @@ export interface PeerOptions
 
 /** The cluster of a page that asks a worker, or a server. */
 export function connectPeer(where: string, options: PeerOptions): WorkerCluster {
-  const { identity, credentials, scheduler = asyncScheduler, lingerMs = 30_000 } = options;
-  const { hosts, peer, page } = options;
+  const { identity, scheduler = asyncScheduler, lingerMs = 30_000 } = options;
   checkIdentity(where, identity);
   checkedDuration(lingerMs, `${where}: lingerMs`);
   const views = new Map<string, AskedView>();
@@ -74,7 +73,7 @@ export function connectPeer(where: string, options: PeerOptions): WorkerCluster 
   const dropped = () => {
     for (const forget of forgets) forget();
   };
-  const tab: Tab = new Tab({ hosts, peer, identity, credentials, page, scheduler, dropped });
+  const tab: Tab = new Tab({ ...options, scheduler, dropped });
   const view = (given: LiveQuery | WorkerQuery): AskedView => {
     const { query, key } = carryQuery(`${where}: view`, given);
     const known = views.get(key);

@@ -25,8 +25,8 @@ import { type Peer, WorkerLink } from './worker-link.ts';
 export interface TabParts {
   readonly hosts: readonly StartHost[];
   readonly peer: Peer;
-  readonly identity: string | undefined;
-  readonly credentials: (() => Credentials | Promise<Credentials>) | undefined;
+  readonly identity?: string | undefined;
+  readonly credentials?: (() => Credentials | Promise<Credentials>) | undefined;
   readonly page: TabPage;
   readonly scheduler: SchedulerLike;
   /** The rows of an identity may not be shown any longer. */
@@ -38,7 +38,8 @@ export type EditMessage =
   | Extract<FromWorker, { type: 'base' | 'edited' }>
   | { readonly type: 'ended'; readonly cause: ApiError };
 
-const SIGNED_OUT = 'signed out: nobody or another user is signed in; call signedIn(identity)';
+const SIGNED_OUT =
+  'signed out: nobody or another user is signed in; after a sign-in call signedIn(identity)';
 
 export class Tab {
   readonly link: WorkerLink;
@@ -47,7 +48,8 @@ export class Tab {
   /** The functions that receive the answers to the edits that were sent, by the id of the edit. */
   readonly edits: Map<number, (message: EditMessage) => void> = new Map();
   #lastId = 0;
-  #identity: string | undefined;
+  /** Who is signed in, as far as the tab knows. */
+  identity: string | undefined;
   /** Absent while there is no worker, and while nobody is signed in. */
   session: Session | undefined;
   /** The session in which the tab was last; while nobody is signed in, the one that has ended. */
@@ -62,7 +64,7 @@ export class Tab {
 
   constructor(parts: TabParts) {
     this.#parts = parts;
-    this.#identity = parts.identity;
+    this.identity = parts.identity;
     this.link = new WorkerLink({
       ...parts,
       edits: this.edits,
@@ -72,11 +74,6 @@ export class Tab {
       lost: () => inTurn(() => this.#lost()),
     });
     this.link.start();
-  }
-
-  /** Who is signed in, as far as the tab knows. */
-  get identity(): string | undefined {
-    return this.#identity;
   }
 
   /** A number that no query and no edit of the tab has had. */
@@ -104,9 +101,9 @@ export class Tab {
 
   /** Another identity, or none, for all tabs. */
   identify(identity: string | undefined): void {
-    const isSame = identity === this.#identity;
-    const wasIdentity = this.#identity;
-    this.#identity = identity;
+    const isSame = identity === this.identity;
+    const wasIdentity = this.identity;
+    this.identity = identity;
     // A tab that is signed out knows which session has ended, and tells the next worker.
     if (!isSame && identity !== undefined) this.#former = undefined;
     if (identity === undefined) this.#signedOut ??= wasIdentity;
@@ -130,7 +127,7 @@ export class Tab {
       type: 'hello',
       protocol: PROTOCOL,
       sentMs: scheduler.now(),
-      identity: this.#identity,
+      identity: this.identity,
       former: this.#former,
       signedOut: this.#signedOut,
       isHidden: page.isHidden(),
@@ -143,7 +140,7 @@ export class Tab {
     if (message.type === 'signed-out') {
       // Another user, or the same one again, may have signed in here meanwhile.
       const isOwn = this.#former !== undefined || message.ofHello;
-      if (message.identity === this.#identity && isOwn) this.#signOut();
+      if (message.identity === this.identity && isOwn) this.#signOut();
       return;
     }
     // A message of a worker or of a session that has ended.
@@ -161,8 +158,8 @@ export class Tab {
 
   #welcomed({ incarnation, epoch }: Session): void {
     // The worker has answered the sign-out, or the hello that named it.
-    if (epoch === 0 || this.#identity !== undefined) this.#signedOut = undefined;
-    if (this.#identity === undefined) return this.#signOut();
+    if (epoch === 0 || this.identity !== undefined) this.#signedOut = undefined;
+    if (this.identity === undefined) return this.#signOut();
     // Somebody has signed in since.
     if (epoch === 0) return;
     // The answer to a second hello, sent before the first was answered: everything was asked after both.
@@ -205,7 +202,7 @@ export class Tab {
   #signOut(): void {
     // The answer to a sign-out of this tab changes nothing.
     if (this.link.connection.phase === 'signed-out') return;
-    this.#identity = undefined;
+    this.identity = undefined;
     this.#drop(true);
   }
 

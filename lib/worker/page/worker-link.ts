@@ -39,7 +39,8 @@ export interface WorkerLinkParts {
 const HELLO_MS = 5_000;
 /** How many times as long it may take at later tries. */
 const MOST_HELLOS = 12;
-const UNREAD = 'a message of the worker cannot be read (messageerror); the tab connects again';
+const UNREAD =
+  'a message of the worker cannot be read (messageerror), for example because it is nested too deeply; the tab connects again';
 
 /** The worker may be alive, and a tab that it does not know to be gone would be asked for credentials. */
 function leave(host: Host | undefined): void {
