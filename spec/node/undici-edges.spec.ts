@@ -1,4 +1,5 @@
 /** Edge cases of the transport over undici: errors, queues, dispatchers of the caller, and lists whose answer begins late, in virtual time. */
+import { channel } from 'node:diagnostics_channel';
 import { gzipSync } from 'node:zlib';
 import { ApiError, createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
@@ -239,3 +240,152 @@ it.each([
     await client.close();
   },
 );
+
+/** A watch over undici whose dispatcher is the test, and what its subscriber has seen. */
+function openWatch(isHttp2: boolean) {
+  const rig = {
+    pauses: 0,
+    aborts: 0,
+    isClosed: false,
+    demandError: undefined as unknown,
+    onChunk: () => {},
+  };
+  const opens = new Subject<void>();
+  const seen: string[] = [];
+  const controller = {
+    abort: () => rig.aborts++,
+    pause: () => rig.pauses++,
+    resume: () => rig.pauses--,
+  };
+  let handler: UndiciHandler | undefined;
+  const dispatch = (_: object, taken: object) => {
+    handler = taken as UndiciHandler;
+    handler.onRequestStart(controller);
+    if (isHttp2) channel('http2.client.stream.created').publish({ stream: {} });
+    handler.onResponseStart(controller, 200, {});
+    return true;
+  };
+  const transport = createUndiciTransport({ baseUrl, dispatcher: { dispatch } });
+  const demand = () => {
+    if (rig.demandError !== undefined) throw rig.demandError;
+    return rig.isClosed ? opens : null;
+  };
+  const watch = transport.send({ method: 'GET', path: '/', use: 'watch', demand }).subscribe({
+    next: (event) => {
+      if (event.kind !== 'chunk') return;
+      rig.onChunk();
+      seen.push(Buffer.from(event.bytes).toString());
+    },
+    error: (error) => seen.push(`error ${(error as Error).message}`),
+    complete: () => seen.push('end'),
+  });
+  return {
+    rig,
+    seen,
+    watch,
+    openDemand() {
+      rig.isClosed = false;
+      opens.next();
+    },
+    data(...texts: string[]) {
+      for (const text of texts) handler?.onResponseData(controller, Buffer.from(text));
+    },
+    end: () => handler?.onResponseEnd(controller),
+    fail: () => handler?.onResponseError(controller, new Error('cut')),
+  };
+}
+
+/** Ends after what has been put off until the event loop turns. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const large = 'x'.repeat(65_535);
+
+it('T1: what a read of an HTTP/1.1 socket has brought is one chunk, and what arrives after a pause waits with the end', async () => {
+  const { rig, seen, openDemand, data, end } = openWatch(false);
+  const read = async (...texts: string[]) => {
+    data(...texts);
+    await Promise.resolve();
+  };
+  await read('a', 'b');
+  await read('c');
+  await read(large, 'd', 'e');
+  rig.isClosed = true;
+  await read('f');
+  // The parser stops behind the chunk that comes after the pause.
+  await read('g');
+  expect(seen).toEqual(['ab', 'c', `${large}d`, 'e', 'f']);
+  expect(rig.pauses).toBe(1);
+  openDemand();
+  expect(seen.slice(5)).toEqual(['g']);
+  expect(rig.pauses).toBe(0);
+  data('h', 'i');
+  rig.isClosed = true;
+  end();
+  expect(seen.slice(6)).toEqual(['hi']);
+  openDemand();
+  expect(seen.slice(7)).toEqual(['end']);
+  // The connection may have another request by now.
+  expect(rig.pauses).toBe(1);
+});
+
+it('T1, X7: over HTTP/2 a lone chunk does not wait, and those that follow in one turn of the event loop are one', async () => {
+  const { rig, seen, openDemand, data, end } = openWatch(true);
+  data('a', 'b', 'c');
+  expect(seen).toEqual(['a']);
+  await turn();
+  expect(seen.splice(0)).toEqual(['a', 'bc']);
+  data('d');
+  expect(seen).toEqual([]);
+  await turn();
+  expect(seen.splice(0)).toEqual(['d']);
+  await turn();
+  data('e', large, 'f', 'g');
+  expect(seen.splice(0)).toEqual(['e', `${large}f`]);
+  rig.isClosed = true;
+  await turn();
+  data('h');
+  await turn();
+  data('i');
+  end();
+  expect(seen.splice(0)).toEqual(['g']);
+  expect(rig.pauses).toBe(1);
+  openDemand();
+  expect(seen).toEqual(['hi', 'end']);
+});
+
+it.each([
+  ['HTTP/1.1', false],
+  ['HTTP/2', true],
+])(
+  'T1: over %s what has arrived is passed on before an error, and not after an unsubscription',
+  async (_, isHttp2) => {
+    const cut = openWatch(isHttp2);
+    cut.data('a', 'b');
+    cut.fail();
+    expect(cut.seen.join(' ')).toMatch(/^a ?b error .*cut/);
+    const left = openWatch(isHttp2);
+    left.data('a', 'b');
+    const before = left.seen.length;
+    left.watch.unsubscribe();
+    await turn();
+    expect(left.seen).toHaveLength(before);
+    expect(left.rig.aborts).toBe(1);
+    const thrown = openWatch(isHttp2);
+    thrown.rig.demandError = new Error('no demand');
+    thrown.data('a', 'b');
+    await turn();
+    expect(thrown.seen.join(' ')).toMatch(/^ab? error .*no demand/);
+    expect(thrown.rig.aborts).toBe(1);
+  },
+);
+
+it('T1: a chunk is as it was while another response is read within its call', async () => {
+  const [outer, inner] = [openWatch(false), openWatch(false)];
+  inner.data('a');
+  inner.rig.isClosed = true;
+  await Promise.resolve();
+  inner.data('b', 'c');
+  outer.rig.onChunk = () => inner.openDemand();
+  outer.data('d', 'e');
+  await Promise.resolve();
+  expect([outer.seen, inner.seen]).toEqual([['de'], ['a', 'bc']]);
+});

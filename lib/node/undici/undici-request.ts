@@ -1,9 +1,9 @@
 /// <reference types="node" />
 /**
- * Sends one request through undici's `dispatch`. It uses no stream object: each chunk is emitted in the call in which
- * the socket delivered it.
+ * Sends one request through undici's `dispatch`. It uses no stream object. A server sends each event of a watch in a chunk
+ * of its own, and everything behind costs per chunk, so what arrives together is joined.
  */
-import type { Subscriber, Subscription } from 'rxjs';
+import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../../meta/api-error.ts';
 import { untilOpen } from '../../rx/demand.ts';
@@ -17,6 +17,7 @@ import {
 import { placeOf, type Route } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
+import { joined, LARGEST } from './joined-parts.ts';
 import { LONGEST_MS } from './pool-options.ts';
 
 /** The server to which requests are sent, and the settings of its transport. */
@@ -68,6 +69,8 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
   };
 }
 
+type Reading = Pick<Gunzip, 'pause' | 'resume'>;
+
 /** One request and its response. */
 class Exchange {
   readonly #target: Target;
@@ -79,7 +82,15 @@ class Exchange {
   #ended = false;
   #queued = false;
   #headed = false;
+  /** Set while the demand is closed. */
   #wait: Subscription | undefined;
+  /** What has arrived since the last chunk that was passed on. */
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  /** Set until a turn of the event loop has brought nothing. */
+  #turning: NodeJS.Immediate | undefined;
+  /** The response has ended while the demand was closed. */
+  #hasEnd = false;
   #grace: NodeJS.Timeout | undefined;
   /** Set if the body is compressed. */
   #body: Gunzip | undefined;
@@ -105,8 +116,7 @@ class Exchange {
 
   abort(): void {
     if (this.#ended) return;
-    this.#ended = true;
-    this.#wait?.unsubscribe();
+    this.#stop();
     this.#stream.release();
     this.#body?.release();
     if (this.#headed || this.#controller === undefined) this.#reset();
@@ -122,13 +132,19 @@ class Exchange {
       },
       onResponseData: (reading, bytes) => {
         if (this.#ended) return;
-        if (this.#body === undefined) this.#deliver(bytes, reading);
+        if (this.#body === undefined) this.#gather(bytes, reading);
         else if (!this.#body.write(bytes)) reading.pause();
       },
-      onResponseEnd: () => this.#responseEnded(),
-      onResponseError: (_, error) => {
+      onResponseEnd: (reading) => {
+        // The response has ended, so there is nothing to abort.
+        this.#controller = undefined;
+        this.#flush(reading);
+        this.#responseEnded();
+      },
+      onResponseError: (reading, error) => {
         this.#headed = true;
         clearTimeout(this.#grace);
+        this.#flush(reading);
         this.#fail(error);
       },
     };
@@ -185,34 +201,87 @@ class Exchange {
       return this.#failWith('Network', what);
     }
     this.#stream.release();
-    // The response has ended, so there is nothing to abort.
-    this.#controller = undefined;
-    if (this.#body === undefined) this.#finish();
-    else this.#body.end();
+    if (this.#body !== undefined) this.#body.end();
+    else if (this.#wait === undefined) this.#finish();
+    else this.#hasEnd = true;
   }
 
   /** Pauses reading until the demand is open. */
-  #throttle(reading: Pick<Gunzip, 'pause' | 'resume'>): void {
+  #throttle(reading: Reading): void {
     if (this.#ended) return;
-    const closed = this.#capacity();
+    let closed: Observable<never> | null;
+    try {
+      closed = this.#capacity();
+    } catch (error) {
+      return this.#fail(error);
+    }
     if (closed === null) return;
     reading.pause();
-    this.#wait = closed.subscribe({
-      error: (error) => this.#fail(error),
-      complete: () => !this.#ended && reading.resume(),
+    const wait = new Subscription();
+    this.#wait = wait;
+    wait.add(
+      closed.subscribe({
+        error: (error) => this.#fail(error),
+        complete: () => {
+          this.#wait = undefined;
+          // A pause between two chunks stops the reading behind the next one, which has waited here.
+          this.#flush(reading);
+          if (this.#ended || this.#wait !== undefined) return;
+          if (this.#hasEnd) this.#finish();
+          else reading.resume();
+        },
+      }),
+    );
+  }
+
+  /**
+   * Joins what one read of an HTTP/1.1 socket brings. Over HTTP/2 Node runs the microtasks behind each frame, so there what one turn
+   * of the event loop brings is joined, but the first chunk after an idle turn does not wait.
+   */
+  #gather(bytes: Uint8Array, reading: Reading): void {
+    const { isHttp2 } = this.#stream;
+    if (isHttp2 && this.#turning === undefined && this.#wait === undefined) {
+      this.#awaitTurn(reading);
+      return this.#deliver(bytes, reading);
+    }
+    if (this.#length + bytes.length > LARGEST) this.#flush(reading);
+    this.#length += bytes.length;
+    if (this.#parts.push(bytes) === 1 && !isHttp2) queueMicrotask(() => this.#flush(reading));
+  }
+
+  // Begun before the chunk is passed on, so that what the subscriber gathers until the same turn is passed on in it, too.
+  #awaitTurn(reading: Reading): void {
+    this.#turning = setImmediate(() => {
+      this.#turning = undefined;
+      if (this.#length === 0 || this.#wait !== undefined) return;
+      this.#awaitTurn(reading);
+      this.#flush(reading);
     });
   }
 
-  #deliver(bytes: Uint8Array, reading: Pick<Gunzip, 'pause' | 'resume'>): void {
+  #flush(reading: Reading): void {
+    const [parts, length] = [this.#parts, this.#length];
+    if (length === 0 || this.#wait !== undefined) return;
+    this.#parts = [];
+    this.#length = 0;
+    joined(parts, length, (bytes) => this.#deliver(bytes, reading));
+  }
+
+  #deliver(bytes: Uint8Array, reading: Reading): void {
     if (this.#ended) return;
     this.#subscriber.next({ kind: 'chunk', bytes });
     this.#throttle(reading);
   }
 
-  #finish(): void {
-    if (this.#ended) return;
+  #stop(): void {
     this.#ended = true;
     this.#wait?.unsubscribe();
+    clearImmediate(this.#turning);
+  }
+
+  #finish(): void {
+    if (this.#ended) return;
+    this.#stop();
     this.#body?.release();
     this.#subscriber.complete();
   }
