@@ -69,6 +69,7 @@ interface Ending {
 }
 
 let depth = 0;
+/** By rank, and of one rank in the order in which they were added. */
 const endings: Ending[] = [];
 
 function attempt(task: () => void): void {
@@ -81,19 +82,8 @@ function attempt(task: () => void): void {
 
 /** The endings belong to the turn: a drain that they cause must not run the remaining ones. */
 function endTurn(): void {
-  if (depth === 1 && endings.length > 0) runEndings();
+  if (depth === 1) while (endings.length > 0) attempt((endings.shift() as Ending).task);
   depth--;
-}
-
-function runEndings(): void {
-  while (endings.length > 0) {
-    let lowest = 0;
-    for (let at = 1; at < endings.length; at++) {
-      if ((endings[at] as Ending).rank < (endings[lowest] as Ending).rank) lowest = at;
-    }
-    const [ending] = endings.splice(lowest, 1) as [Ending];
-    attempt(ending.task);
-  }
 }
 
 /**
@@ -144,5 +134,9 @@ export function inTurn<R>(task: () => R): R {
  * its sources. Without a running turn the task runs immediately.
  */
 export function atEndOfTurn(rank: number, task: () => void): void {
-  inTurn(() => endings.push({ rank, task }));
+  inTurn(() => {
+    let at = endings.length;
+    while (at > 0 && (endings[at - 1] as Ending).rank > rank) at--;
+    endings.splice(at, 0, { rank, task });
+  });
 }
