@@ -58,6 +58,7 @@ interface Used {
   readonly cpuMs: number;
   readonly rss: number;
   readonly gapMs: number;
+  readonly sliceMs: number;
   readonly users: number;
 }
 
@@ -89,11 +90,13 @@ while (sum(await all(), 'answered') < count * ASKED) await sleep(100);
 const firstMs = performance.now() - beganMs;
 await sleep(1_000);
 const first = await server.ask<Used>();
+const gapOf = ({ gapMs, sliceMs }: Used) =>
+  `longest gap ${gapMs.toFixed(0)} ms, of CPU ${sliceMs.toFixed(0)} ms`;
 const cores = (ms: number, passed: number) => (ms / passed).toFixed(2);
 process.stdout.write(
   [
     `${count} users (${kind}) with 5 queries each over ${objects} Pods, ${changesPerSecond} changes a second`,
-    `first answers: ${firstMs.toFixed(0)} ms, ${(first.cpuMs - before.cpuMs).toFixed(0)} ms of CPU, longest gap ${first.gapMs.toFixed(0)} ms`,
+    `first answers: ${firstMs.toFixed(0)} ms, ${(first.cpuMs - before.cpuMs).toFixed(0)} ms of CPU, ${gapOf(first)}`,
     '',
   ].join('\n'),
 );
@@ -114,7 +117,7 @@ async function measure(what: string): Promise<void> {
   const busiest = Math.max(...arrived.map(({ cpuMs }, each) => cpuMs - (began[each]?.cpuMs ?? 0)));
   process.stdout.write(
     [
-      `${what}server: ${cores(last.cpuMs - idle.cpuMs, passed)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, longest gap ${last.gapMs.toFixed(0)} ms`,
+      `${what}server: ${cores(last.cpuMs - idle.cpuMs, passed)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, ${gapOf(last)}`,
       `busiest process of sockets: ${cores(busiest, passed)} cores (void above 0.9)`,
       `from a write to the row: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, of ${delays.length}`,
       `${aSecond('messages').toFixed(1)} messages and ${aSecond('bytes').toFixed(0)} bytes a second and user`,
