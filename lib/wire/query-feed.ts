@@ -42,6 +42,8 @@ export interface Carriage {
    * the turn
    */
   readonly frameMs?: number | undefined;
+  /** Sends a message about later changes when it is the turn of the reader. @defaultValue at once */
+  readonly takeTurn?: ((send: () => void) => Subscription) | undefined;
   /** The most characters of a row and of the rows of a difference, and about the most of a message. @defaultValue no limit */
   readonly limits?:
     | { readonly row: number; readonly difference: number; readonly message: number }

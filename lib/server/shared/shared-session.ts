@@ -31,7 +31,7 @@ import {
 } from '../rights/narrowed.ts';
 import { type AskedRights, MOST_NAMESPACES } from '../rights/rights.ts';
 import type { Decision, UserRights } from '../rights/user-rights.ts';
-import { rankOf } from '../turns/first-answers.ts';
+import { rankOf } from '../turns/turns.ts';
 import { checkQuerySize } from '../users/limits.ts';
 import type { UserEdits } from '../users/user-edits.ts';
 import {

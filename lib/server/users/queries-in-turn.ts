@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import type { OfSession, Session } from '../../worker/messages.ts';
 import type { ServedTab } from '../../worker/server/served-tab.ts';
-import { type FirstAnswers, rankOf } from '../turns/first-answers.ts';
+import { rankOf, type Turns } from '../turns/turns.ts';
 import { tooMany } from './limits.ts';
 
 /** Asks a query. */
@@ -11,7 +11,7 @@ type Open = Extract<OfSession, { readonly type: 'open' }> & Session;
 /** The parts of the queries. */
 export interface QueriesInTurnParts {
   readonly tab: ServedTab;
-  readonly answers: FirstAnswers;
+  readonly answers: Turns;
   /** How many queries the connection has open. */
   readonly most: number;
 }

@@ -16,7 +16,7 @@ import { uniqueText } from '../../rx/unique-text.ts';
 import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
 import { sharedFactory } from '../shared/shared-factory.ts';
 import type { UserPort } from '../socket-port.ts';
-import { FirstAnswers } from '../turns/first-answers.ts';
+import { Turns } from '../turns/turns.ts';
 import { boundedReport } from './bounded-report.ts';
 import { endPort } from './ends.ts';
 import { limitsOf, spendingOf } from './limits.ts';
@@ -81,18 +81,29 @@ function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): U
 /** The parts that all connections share. */
 type SharedParts = Pick<
   UserConnectionParts,
-  'incarnation' | 'sessions' | 'limits' | 'spending' | 'answers' | 'signIns' | 'scheduler'
+  | 'incarnation'
+  | 'sessions'
+  | 'limits'
+  | 'spending'
+  | 'answers'
+  | 'frames'
+  | 'signIns'
+  | 'scheduler'
 >;
 
 /** How many different errors the program is told in a minute. */
 const MOST_TEXTS = 100;
 /** How often a client must answer, in milliseconds. One that misses two in a row is gone. */
 const CHECK_MS = 6_000;
+/** In so many parts of that time connections are checked, so that few are at once. */
+const CHECK_PARTS = 60;
 
 class UsersServer implements ServedUsers {
   readonly #options: ServeUsersOptions;
   readonly #shared: SharedParts;
-  readonly #connections = new Set<UserConnection>();
+  /** Each with the part of the time in which it is checked. */
+  readonly #connections = new Map<UserConnection, number>();
+  #connected = 0;
   /** How many connections sign in, by address. */
   readonly #signingIn = new Map<string, number>();
   readonly #report: (error: unknown) => void;
@@ -115,7 +126,8 @@ class UsersServer implements ServedUsers {
     );
     const limits = limitsOf(options.limits);
     const spending = spendingOf(limits, scheduler);
-    const answers = new FirstAnswers(scheduler, spending.answers);
+    const answers = new Turns(scheduler, spending.answers);
+    const frames = new Turns(scheduler);
     const { random } = timingOf(options);
     const incarnation = uniqueText(random);
     checkedDuration(lingerMs, 'serveUsers: lingerMs');
@@ -131,7 +143,8 @@ class UsersServer implements ServedUsers {
     this.#endFactory = end;
     const sessions = new UserSessions({ begin, scheduler, lingerMs, answers });
     const signIns = new SignIns(scheduler);
-    this.#shared = { incarnation, sessions, limits, spending, answers, signIns, scheduler };
+    const turns = { answers, frames, signIns };
+    this.#shared = { incarnation, sessions, limits, spending, ...turns, scheduler };
   }
 
   get counts(): UsersCounts {
@@ -162,17 +175,18 @@ class UsersServer implements ServedUsers {
       onSignedIn: () => this.#signedIn(address),
       onEnd: () => this.#forget(connection),
     });
-    this.#connections.add(connection);
-    if (this.#checks.closed) {
-      this.#checks = longInterval(CHECK_MS, this.#shared.scheduler).subscribe(() => {
-        for (const each of [...this.#connections]) each.check();
-      });
-    }
+    this.#connections.set(connection, this.#connected++ % CHECK_PARTS);
+    if (!this.#checks.closed) return;
+    let now = 0;
+    this.#checks = longInterval(CHECK_MS / CHECK_PARTS, this.#shared.scheduler).subscribe(() => {
+      now = (now + 1) % CHECK_PARTS;
+      for (const [each, part] of this.#connections) if (part === now) each.check();
+    });
   }
 
   drain(): void {
     this.#isDrained = true;
-    for (const each of [...this.#connections]) each.end('drained');
+    for (const each of [...this.#connections.keys()]) each.end('drained');
     this.#shared.sessions.end();
     this.#endFactory();
   }

@@ -8,7 +8,7 @@ import { publicCarriage } from '../../wire/query-feed.ts';
 import { type Credentials, type FromWorker, PROTOCOL } from '../../worker/messages.ts';
 import { ServedTab } from '../../worker/server/served-tab.ts';
 import type { UserPort } from '../socket-port.ts';
-import type { FirstAnswers } from '../turns/first-answers.ts';
+import type { Turns } from '../turns/turns.ts';
 import { type EndReason, endPort } from './ends.ts';
 import { type Limits, messageRate, type Spending } from './limits.ts';
 import { QueriesInTurn } from './queries-in-turn.ts';
@@ -25,7 +25,9 @@ export interface UserConnectionParts {
   readonly sessions: UserSessions;
   readonly limits: Limits;
   readonly spending: Spending;
-  readonly answers: FirstAnswers;
+  readonly answers: Turns;
+  /** The turns at messages about changed rows. */
+  readonly frames: Turns;
   readonly signIns: SignIns;
   readonly address: string;
   readonly scheduler: SchedulerLike;
@@ -71,11 +73,12 @@ export class UserConnection {
 
   constructor(parts: UserConnectionParts) {
     this.#parts = parts;
-    const { port, incarnation, limits, scheduler, answers } = parts;
+    const { port, incarnation, limits, scheduler, answers, frames } = parts;
     this.#mayCome = messageRate(limits.messagesPerSecond, scheduler);
     this.#maySignIn = messageRate(1, scheduler);
     const frameMs = 1_000 / limits.framesPerSecond;
-    const carriage = { ...publicCarriage('serveUsers', scheduler), frameMs };
+    const takeTurn = (send: () => void) => frames.take(this.#account ?? '', send);
+    const carriage = { ...publicCarriage('serveUsers', scheduler), frameMs, takeTurn };
     const post = (message: unknown) => this.#post(this.#withPosition(message as FromWorker));
     this.#tab = new ServedTab({ post }, incarnation, carriage);
     this.#queries = new QueriesInTurn({ tab: this.#tab, answers, most: limits.queries });

@@ -14,7 +14,7 @@ import type { CarriedQuery, WorkerQueries } from '../../worker/carried-query.ts'
 import { Answers, queryNamed } from '../../worker/server/answers.ts';
 import type { TabSession } from '../../worker/server/served-tab.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
-import type { TakeTurn } from '../turns/first-answers.ts';
+import type { TakeTurn } from '../turns/turns.ts';
 import { checkQuerySize, tooMany } from './limits.ts';
 import type { ServedUser } from './user.ts';
 import { UserEdits } from './user-edits.ts';

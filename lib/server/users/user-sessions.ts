@@ -1,7 +1,7 @@
 /** The sessions of all users: one for equal users, made with the first connection, and kept for a while after the last. */
 import type { SchedulerLike } from 'rxjs';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
-import type { FirstAnswers } from '../turns/first-answers.ts';
+import type { Turns } from '../turns/turns.ts';
 import { accountOf, keyOfUser, type ServedUser } from './user.ts';
 import type { SessionBeginning, UserInformers, UserSession } from './user-session.ts';
 
@@ -9,7 +9,7 @@ import type { SessionBeginning, UserInformers, UserSession } from './user-sessio
 export interface UserSessionsParts extends Pick<UserInformers, 'begin'> {
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
-  readonly answers: FirstAnswers;
+  readonly answers: Turns;
 }
 
 /** A session with those who use it. */

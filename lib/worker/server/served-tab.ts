@@ -90,7 +90,7 @@ export class ServedTab {
   readonly #passedMs: () => number;
   /** When the last frame was sent. */
   #sentMs = Number.NEGATIVE_INFINITY;
-  /** The next frame. */
+  /** The next frame, until it is sent. */
   #frame = Subscription.EMPTY;
 
   constructor(port: Pick<Port, 'post'>, incarnation: string, carriage: Carriage) {
@@ -259,13 +259,20 @@ export class ServedTab {
     this.#isScheduled = true;
     atEndOfTurn(AFTER_ALL, () => {
       this.#isScheduled = false;
+      if (this.#isUrgent) return this.#tell();
+      if (!this.#frame.closed) return;
       const { scheduler, frameMs = 0 } = this.#carriage;
       const leftMs = this.#sentMs + frameMs - this.#passedMs();
-      if (!(leftMs > 0) || this.#isUrgent) return this.#tell();
-      if (this.#frame.closed) {
-        this.#frame = looseTimer(leftMs, scheduler, () => inTurn(() => this.#tell()));
-      }
+      if (leftMs > 0) this.#frame = looseTimer(leftMs, scheduler, () => this.#take());
+      else this.#take();
     });
+  }
+
+  #take(): void {
+    const tell = () => inTurn(() => this.#tell());
+    const turn = this.#carriage.takeTurn?.(tell) ?? tell();
+    // A frame that was sent at once may already be followed by the next one.
+    if (turn?.closed === false) this.#frame = turn;
   }
 
   get #isUrgent(): boolean {
@@ -278,6 +285,7 @@ export class ServedTab {
 
   /** Sends what has changed in all queries whose last set was acknowledged. */
   #tell(): void {
+    this.#frame.unsubscribe();
     const differences: AskedDifference[] = [];
     for (const id of [...this.#waiting]) {
       const asked = this.asked.get(id);
@@ -289,7 +297,6 @@ export class ServedTab {
       differences.push({ id, ...difference });
     }
     if (differences.length === 0) return;
-    this.#frame.unsubscribe();
     this.#sentMs = this.#passedMs();
     this.#send(differences);
   }

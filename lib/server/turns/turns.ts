@@ -1,9 +1,10 @@
 /**
- * The first answers of queries, which cost the most: users take turns, of each comes first what a page paints, and between two answers the
- * messages of everybody else are read and sent.
+ * Work for users that takes long together: first answers of queries, and messages about changed rows. Users take turns, of each comes first
+ * what a page paints, and between two slices of the work the messages of everybody else are read and sent.
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
+import { nextMacrotask } from '../../rx/next-macrotask.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import type { CarriedQuery } from '../../worker/carried-query.ts';
@@ -23,8 +24,8 @@ interface Waiting {
   passed: number;
 }
 
-/** How long answers may take before others come in between, in milliseconds. */
-const AT_ONCE_MS = 10;
+/** How long a slice takes before others come in between, in milliseconds. */
+const AT_ONCE_MS = 25;
 /** How many of a user come before the one that has waited longest. */
 const MOST_PASSED = 3;
 
@@ -44,9 +45,9 @@ function nextOf(own: readonly Waiting[]): Waiting {
   return next === oldest || oldest.passed++ < MOST_PASSED ? next : oldest;
 }
 
-export class FirstAnswers {
+export class Turns {
   readonly #scheduler: SchedulerLike;
-  readonly #budget: Budget;
+  readonly #budget: Budget | undefined;
   readonly #passedMs: () => number;
   readonly #waiting = new FairQueue<Waiting>();
   #isAnswering = false;
@@ -56,7 +57,8 @@ export class FirstAnswers {
   #restMs = 0;
   #pause = Subscription.EMPTY;
 
-  constructor(scheduler: SchedulerLike, budget: Budget) {
+  /** Without a budget nobody pays for the time. */
+  constructor(scheduler: SchedulerLike, budget?: Budget) {
     this.#scheduler = scheduler;
     this.#budget = budget;
     this.#passedMs = stopwatch(scheduler);
@@ -81,7 +83,7 @@ export class FirstAnswers {
 
   /** After which time a user may ask for more, in milliseconds. */
   waitMs(user: string): number {
-    return this.#budget.waitMs(user);
+    return this.#budget?.waitMs(user) ?? 0;
   }
 
   #answer(user: string, answer: () => void): void {
@@ -96,15 +98,15 @@ export class FirstAnswers {
       this.#isAnswering = false;
       const tookMs = this.#passedMs() - beganMs;
       this.#takenMs += tookMs;
-      this.#budget.use(user, tookMs);
-      if (this.#budget.isMuch(user)) this.#restMs += tookMs;
+      this.#budget?.use(user, tookMs);
+      if (this.#budget?.isMuch(user)) this.#restMs += tookMs;
       if (this.#takenMs >= AT_ONCE_MS) this.#later();
     }
   }
 
   #later(): void {
     if (!this.#pause.closed) return;
-    this.#pause = looseTimer(this.#restMs, this.#scheduler, () => {
+    const slice = () => {
       this.#pause = Subscription.EMPTY;
       this.#restMs = 0;
       this.#takenMs = 0;
@@ -113,6 +115,11 @@ export class FirstAnswers {
       while (this.#passedMs() < endMs && !this.#waiting.isEmpty)
         this.#waiting.take(nextOf)?.answer();
       if (!this.#waiting.isEmpty) this.#later();
-    });
+    };
+    // On a busy machine a process that sleeps for a moment waits long for its next one.
+    this.#pause =
+      this.#restMs > 0
+        ? looseTimer(this.#restMs, this.#scheduler, slice)
+        : nextMacrotask(this.#scheduler).subscribe(slice);
   }
 }
