@@ -340,6 +340,18 @@ describe('a tab that does not behave', () => {
     // One is that of the other tab.
     expect(refused().filter((message) => /have 1000 queries/.test(message))).toHaveLength(11);
   });
+
+  it('E23: one that asks the same query under ever more ids has it 1,000 times', async () => {
+    const { pass, raw, ask, refused, unharmed } = await floodRig();
+    for (let id = 0; id < 3_000; id++) ask(id, 'a');
+    await unharmed();
+    const tooMany = () => refused().filter((message) => /have 1000 queries/.test(message)).length;
+    expect(tooMany()).toBe(2_000);
+    raw.send({ type: 'close', id: 7 });
+    ask(3_000, 'a');
+    await pass(1_000);
+    expect(tooMany()).toBe(2_000);
+  });
 });
 
 describe('a flood of new queries', () => {

@@ -23,7 +23,7 @@ import { RelayedFeed } from './relayed-feed.ts';
 /** How long the tabs may take that all sign in again, in milliseconds. The server takes one sign-in of a connection in a second. */
 const RENEWAL_MS = 1_000;
 /**
- * Limits of the questions of all tabs. Without them one tab could end the connection of all: the server ends a connection that sends
+ * Limits of the questions of all tabs, and of the ids of one. Without them one tab could end the connection of all: the server ends a connection that sends
  * over 2,000 messages at once or 200 in a second, and the next connection asks everything again.
  */
 const MOST_QUERIES = 1_000;
@@ -111,10 +111,10 @@ export class RelayedSession implements SharedSession {
   }
 
   /** Equal queries of all tabs are one query of the server. */
-  answerOf(query: CarriedQuery): FedAnswer {
+  answerOf(query: CarriedQuery, ofTab: number): FedAnswer {
     if (!isFields(query)) throw new TypeError('the query of a tab is not an object');
     const view = this.#cluster.view(query as CarriedQuery & WorkerQuery) as AskedView;
-    this.#checkRoom(view);
+    this.#checkRoom(view, ofTab);
     if (view.id === undefined) this.#asked.set(view, view.sent);
     const isAwaited = () =>
       this.#asked.get(view) === view.sent &&
@@ -128,8 +128,9 @@ export class RelayedSession implements SharedSession {
   }
 
   /** Throws if the server would be asked too much. */
-  #checkRoom(view: AskedView): void {
-    if (view.id === undefined && this.pipelines >= MOST_QUERIES) {
+  #checkRoom(view: AskedView, ofTab: number): void {
+    // A tab may ask one query under many ids.
+    if (ofTab >= MOST_QUERIES || (view.id === undefined && this.pipelines >= MOST_QUERIES)) {
       throw tooMany(`the tabs of this browser have ${MOST_QUERIES} queries; close some first`);
     }
     if (!this.#mayAsk(view)) throw tooMany('the tabs of this browser ask too much at once');

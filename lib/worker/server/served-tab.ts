@@ -39,8 +39,8 @@ export interface FedAnswer {
 export interface TabSession {
   /** Grows with each session of a worker. */
   readonly epoch: number;
-  /** Throws if the query is invalid or unknown. */
-  answerOf(query: CarriedQuery): AskedAnswer | FedAnswer;
+  /** Throws if the query is invalid or unknown, or one too many beside those that the tab has. */
+  answerOf(query: CarriedQuery, ofTab: number): AskedAnswer | FedAnswer;
   /** Resolves with the object as the server has it. */
   edit(edit: CarriedEdit, tab: EditingTab): Promise<unknown>;
 }
@@ -222,8 +222,10 @@ export class ServedTab {
         this.#waiting.add(id);
         this.#schedule();
       };
-      const feed = this.asked.get(id)?.feed ?? this.#feed(session.answerOf(query), onWaiting);
-      this.asked.set(id, { query, feed, untold: this.asked.get(id)?.untold, isUrgent: true });
+      const { asked } = this;
+      const feed =
+        asked.get(id)?.feed ?? this.#feed(session.answerOf(query, asked.size), onWaiting);
+      asked.set(id, { query, feed, untold: asked.get(id)?.untold, isUrgent: true });
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
       this.refuse(id, error);
