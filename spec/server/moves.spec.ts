@@ -277,6 +277,10 @@ describe('a page that moves to another server', () => {
     forbidden.move();
     await forbidden.rig.pass(500);
     expect(forbidden.view.shown()).toMatchObject({ list: '', synced: true, blocked: 'forbidden' });
+    const told = forbidden.messages().length;
+    await forbidden.rig.pass(5_000);
+    // Nor does it become incomplete after the second in which the server might have got there.
+    expect(forbidden.messages()).toHaveLength(told);
     permitted = ['a'];
     const unknown = await moved(undefined, { rights });
     permitted = undefined;

@@ -7,7 +7,7 @@ import {
   type SchedulerLike,
   share,
 } from 'rxjs';
-import { finalize, map, startWith, switchMap } from 'rxjs/operators';
+import { distinctUntilChanged, finalize, map, startWith } from 'rxjs/operators';
 import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { LimitedAccess } from '../../informer/sources.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
@@ -137,6 +137,12 @@ export class SharedSession implements UserSession {
     }
     const open = known ?? this.#begin(asked, carried);
     const { channel, holders, permitted$ } = open;
+    const lag$ = catchUp?.lagOf(asked.kinds);
+    // That nothing may be shown is not awaited, and not old.
+    const isNothing$ = permitted$.pipe(
+      map((permitted) => 'nothing' in permitted),
+      startWith(false),
+    );
     return {
       stream: defer(() => {
         open.shown++;
@@ -144,14 +150,12 @@ export class SharedSession implements UserSession {
       }).pipe(finalize(() => open.shown--)),
       view: channel.view,
       // That nothing may be shown is not awaited, and not old.
-      lag$: catchUp?.lagOf(asked.kinds)?.pipe(
-        switchMap((lag) =>
-          permitted$.pipe(
-            map((permitted): AnswerLag => ('nothing' in permitted ? 'none' : lag)),
-            startWith(lag),
-          ),
+      lag$:
+        lag$ &&
+        combineLatest([lag$, isNothing$]).pipe(
+          map(([lag, isNothing]): AnswerLag => (isNothing ? 'none' : lag)),
+          distinctUntilChanged(),
         ),
-      ),
       enter: () => {
         this.#open.set(asked.key, open);
         return holders.hold();
