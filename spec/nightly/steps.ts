@@ -255,7 +255,7 @@ export const NIGHT: readonly Step[] = [
     name: 'bench of users',
     command: npm('bench', 'users'),
     counts: {},
-    figures: /^(?:\d+ users|first answers|server|from a write|\d+ compared|WRONG).*/,
+    figures: /^(?:\d+ users|first answers|server|for each user|from a write|\d+ compared|WRONG).*/,
     repeat: '`npm run bench -- users`, with more users: `-- users 100`',
   },
   {

@@ -7,7 +7,8 @@
  * With hostile users, who do what they may as often as they may, it measures twice, without them and with them, and again in turns.
  *
  * The API server, the server of users (one factory for all users, or with `each` one for each) and the sockets have processes of their
- * own. Each user asks five of 200 queries; 40 % see all namespaces, 40 % are in 20 teams, and 20 % have namespaces of their own.
+ * own. Each user asks five of 200 queries; 40 % see all namespaces, 40 % are in 20 teams, and 20 % have namespaces of their own. With `each`
+ * every user has an informer, as if the user's page or program had it, and sees all namespaces.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -118,6 +119,7 @@ async function measure(what: string): Promise<void> {
   process.stdout.write(
     [
       `${what}server: ${cores(last.cpuMs - idle.cpuMs, passed)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, ${gapOf(last)}`,
+      `for each user: ${((last.rss - before.rss) / count / 2 ** 20).toFixed(2)} MiB, ${((last.cpuMs - idle.cpuMs) / passed / count).toFixed(4)} cores, ${((first.cpuMs - before.cpuMs) / count).toFixed(0)} ms of CPU at the beginning`,
       `busiest process of sockets: ${cores(busiest, passed)} cores (void above 0.9)`,
       `from a write to the row: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, of ${delays.length}`,
       `${aSecond('messages').toFixed(1)} messages and ${aSecond('bytes').toFixed(0)} bytes a second and user`,
