@@ -7,6 +7,7 @@ import {
   uidOf,
   versionOf,
 } from '../../meta/kubernetes-object.ts';
+import { sameContent } from '../../meta/same-content.ts';
 import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
 import { defaultMutationGuard, guardObject } from '../../store/mutation-guard.ts';
 import type { EditableSource } from './editable-layer.ts';
@@ -83,7 +84,7 @@ export class OverlaidRows {
     if (found === undefined) return this.#refreshBeyond(uid, key, edits, edited);
     if (uidOf(found) !== uid) return;
     const before = edited?.shown ?? found;
-    const shown = this.#shown(edits, found);
+    const shown = this.#shown(edits, found, before);
     if (edits.length === 0) this.#edited.delete(uid);
     else this.#edited.set(uid, { object: found, shown });
     if (shown !== before) this.#emit({ id: uid, key, previous: before, object: shown });
@@ -98,10 +99,10 @@ export class OverlaidRows {
     const { beyond } = this.#source;
     if (beyond === undefined) return;
     const before = edited?.shown;
-    const known = before === undefined ? {} : { previous: before };
+    const known = before && { previous: before };
     const object = edits.length === 0 ? undefined : beyond.find(key);
     const isHere = object !== undefined && uidOf(object) === uid;
-    const shown = isHere ? this.#shown(edits, object) : undefined;
+    const shown = isHere ? this.#shown(edits, object, before) : undefined;
     if (isHere && shown !== undefined && this.#holds(shown)) {
       this.#edited.set(uid, { object, shown, isBeyond: true });
       if (shown !== before) this.#emit({ id: uid, key, ...known, object: shown });
@@ -134,8 +135,11 @@ export class OverlaidRows {
     if (edited?.shown === edited?.object) this.#edited.delete(uid);
   }
 
-  #shown(edits: readonly PendingEdit[], object: AnyObject): AnyObject {
-    return guardObject(shownObject(edits, object), this.#guard);
+  /** The former row if it is equal: an answer, another edit and a repeated state make another draft, and need not change it. */
+  #shown(edits: readonly PendingEdit[], object: AnyObject, former?: AnyObject): AnyObject {
+    const shown = shownObject(edits, object);
+    if (former && shown !== object && sameContent(former, shown)) return former;
+    return guardObject(shown, this.#guard);
   }
 
   #change(
@@ -145,12 +149,12 @@ export class OverlaidRows {
   ): readonly AnyChange[] {
     const { id, object, previous } = change;
     const before = edited?.shown ?? previous;
-    const known = before === undefined ? {} : { previous: before };
+    const known = before && { previous: before };
     if (object === undefined) {
       this.#edited.delete(id);
       return [{ ...change, ...known }];
     }
-    const shown = this.#shown(edits, object);
+    const shown = this.#shown(edits, object, edited?.shown);
     if (edits.length === 0) this.#edited.delete(id);
     else this.#edited.set(id, { object, shown });
     // The echo of an edit brings nothing new.

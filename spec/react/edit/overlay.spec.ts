@@ -34,6 +34,7 @@ function createSource(layer: EditableLayer) {
   const changes$ = new Subject<ChangeSet<KubernetesObject>>();
   const store = new Map<string, Scaled>();
   const shown = new Map<string, Scaled>();
+  const changed: string[] = [];
   let sets = 0;
   const subscription = layer
     .pass(changes$, (key) => store.get(key))
@@ -43,7 +44,10 @@ function createSource(layer: EditableLayer) {
       for (const { id, previous, object } of changes) {
         if (!reset) expect(previous).toBe(shown.get(id));
         if (object === undefined) shown.delete(id);
-        else shown.set(id, object as Scaled);
+        else {
+          shown.set(id, object as Scaled);
+          changed.push(`${id}=${(object as Scaled).spec.replicas}`);
+        }
       }
     });
   const put = (object: Scaled) => {
@@ -67,6 +71,7 @@ function createSource(layer: EditableLayer) {
     reset: () => changes$.next(changeSet({ added: [...store.values()], reset: true })),
     replicas: () => [...shown].map(([uid, { spec }]) => `${uid}=${spec.replicas}`).join(),
     shown,
+    changes: changed,
     sets: () => sets,
     subscription,
   };
@@ -130,6 +135,40 @@ describe('the overlay', () => {
     expect(overlay.isEmpty).toBe(true);
   });
 
+  it('V12: a source that joins after the only one has left shows the draft, too', () => {
+    const { layer, source } = start();
+    source.subscription.unsubscribe();
+    const later = createSource(layer);
+    later.reset();
+    later.put(scaled('a', 5, 1));
+    expect(later.replicas()).toBe('a=4');
+  });
+
+  it('V12: an answered edit ends with a reset without its object', () => {
+    const { overlay, source, draft } = start();
+    draft.written(scaled('a', 7, 4));
+    source.store.delete('a');
+    source.reset();
+    expect([source.replicas(), overlay.isEmpty]).toEqual(['', true]);
+  });
+
+  it('V3, V12: a row of an edit stays the same object until it changes, also with the answer, another edit and a repeated state', () => {
+    const { overlay, layer, source, draft } = start();
+    const later = createSource(layer);
+    later.reset();
+    later.put(scaled('a', 5, 1));
+    const shown = source.shown.get('a');
+    draft.written(scaled('a', 7, 4));
+    source.put(source.store.get('a') as Scaled);
+    const other = overlay.begin(scaled('a', 5, 4), scaled('a', 5, 4));
+    other.end();
+    expect(source.shown.get('a')).toBe(shown);
+    const echo = scaled('a', 7, 4);
+    for (let times = 0; times < 2; times++) source.put(echo);
+    expect(source.shown.get('a')).toBe(echo);
+    expect(source.changes).toEqual(['a=1', 'a=4', 'a=4']);
+  });
+
   it('V12: an edit of an object that no source has leaves nothing', () => {
     const { overlay, layer } = create();
     const source = createSource(layer);
@@ -139,14 +178,22 @@ describe('the overlay', () => {
     expect(source.sets()).toBe(1);
   });
 
-  it('V12: sets without edits pass as they are', () => {
-    const { layer } = create();
+  it('V12: sets without edits pass as they are, also after an edit has ended', () => {
+    const { layer, overlay } = create();
     const changes$ = new Subject<ChangeSet<KubernetesObject>>();
     const passed: unknown[] = [];
-    layer.pass(changes$, () => undefined).subscribe((set) => passed.push(set));
-    const set = changeSet({ added: [scaled('a', 1, 1)] });
+    const [object, written] = [scaled('a', 1, 1), scaled('a', 2, 2)];
+    layer.pass(changes$, () => object).subscribe((set) => passed.push(set));
+    const set = changeSet({ added: [object] });
     changes$.next(set);
-    expect(passed[0]).toBe(set);
+    expect(passed).toEqual([set]);
+    const draft = overlay.begin(object, scaled('a', 1, 2));
+    draft.written(written);
+    changes$.next(changeSet({ updated: [{ previous: object, object: written }] }));
+    expect(overlay.isEmpty).toBe(true);
+    const next = changeSet({ added: [scaled('b', 3, 1)] });
+    changes$.next(next);
+    expect(passed.at(-1)).toBe(next);
   });
 
   it('V12: random events, edits, answers and resets: consumers have the state of the source with the edits', () => {
@@ -267,6 +314,20 @@ function createIndexed(layer: EditableLayer) {
 }
 
 describe('the edits over the values of an index', () => {
+  it('V12: an object that has a value only by its edit stays there after a reset of that value', () => {
+    const overlay = new Overlay();
+    const layer = new EditableLayer();
+    const { values, set } = createIndexed(layer);
+    const [, one] = values;
+    for (const value of values) value.reset();
+    layer.cover(overlay);
+    set('a', scaled('a', 5, 0), true);
+    overlay.begin(scaled('a', 5, 0), scaled('a', 5, 1));
+    expect(Object.keys(one?.shown() ?? {})).toEqual(['a']);
+    one?.reset();
+    expect(Object.keys(one?.shown() ?? {})).toEqual(['a']);
+  });
+
   it('V12: random events, edits, answers and mounts: each value has the objects that have it with the edits', () => {
     const uid = fc.constantFrom('a', 'b');
     const replicas = fc.nat(1);
