@@ -69,9 +69,16 @@ describe('the arguments of publish', () => {
   });
 
   it('J60: the servers and the credentials come from the environment if no option names them', () => {
-    const environment = { NATS_URL: 'nats://a,nats://b', NATS_USER: 'me', NATS_PASSWORD: 'pw' };
+    const environment = {
+      NATS_URL: 'nats://a,nats://b',
+      NATS_USER: 'me',
+      NATS_PASSWORD: 'pw',
+      NATS_CREDS: 'a.creds',
+      NATS_TOKEN: 't',
+    };
     const { nats } = publishArguments(['--kind', 'pods'], environment);
     expect(nats).toMatchObject({ servers: ['nats://a', 'nats://b'], user: 'me', password: 'pw' });
+    expect(nats).toMatchObject({ credsFile: 'a.creds', token: 't' });
   });
 
   it('J60: an empty variable is not set, and addresses may stand apart', () => {

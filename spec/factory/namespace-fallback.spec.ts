@@ -39,6 +39,27 @@ describe('a user without rights in all namespaces', () => {
     await factory.stop();
   });
 
+  it('G17, R13: the informer ends if onError returns stop', async () => {
+    const errors: number[] = [];
+    const { time, informer, server, factory } = rig(
+      {
+        namespaceFallback: namespaceFallback(['a']),
+        onError: ({ code }) => {
+          errors.push(code);
+          return 'stop';
+        },
+      },
+      ['a'],
+    );
+    await time.advance(5_000);
+    expect(informer.status).toMatchObject({ live: true, access: { namespaces: ['a'] } });
+    server.faults.failNext({ use: 'watch' }, { status: 500 });
+    server.faults.closeWatches();
+    await time.advance(60_000);
+    expect([errors, informer.status.phase]).toEqual([[500], 'stopped']);
+    await factory.stop();
+  });
+
   it('G17: sees the namespaces that can be listed, and at most four reviews are open', async () => {
     const found = rig({ namespaceFallback: namespaceFallback() }, ['b'], listNamespaces);
     await found.time.advance(5_000);

@@ -424,6 +424,11 @@ describe('a member of a ring', () => {
     await time.advance(1_000);
     expect(waiting()).toHaveLength(count - 1);
     expect(shown('informer_shard_waiting')).toEqual({ [of('a')]: count, [of('b')]: count });
+    // An object that exists again has no deletion to be reconciled.
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: first?.name ?? '' } });
+    await time.advance(1_000);
+    const { length: again } = waiting();
+    expect(shown('informer_shard_waiting')).toEqual({ [of('a')]: again, [of('b')]: again });
     for (const finish of hanging) finish();
     await time.advance(20_000);
     expect(b.member.status.owned.length).toBeGreaterThan(20);

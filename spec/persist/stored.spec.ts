@@ -439,6 +439,24 @@ describe('writing', () => {
     await end();
   });
 
+  it('P15: nothing is written between two pages of a later list, whose first objects are in the informer', async () => {
+    const rig = persistRig();
+    const { informer, end } = rig.life({ informer: { initialList: 'pages', pageSize: 1 } });
+    informer.start();
+    await rig.time.advance(3_000);
+    expect(rig.store.written).toMatchObject([{ replaces: true, keys: [] }]);
+    const held = rig.server.faults.silence();
+    for (const name of ['a', 'b', 'c']) rig.put(name, 1);
+    rig.server.faults.delay(2_000, { use: 'list' });
+    void informer.refresh();
+    await rig.time.advance(5_000);
+    expect([contents(informer), rig.store.written.length]).toEqual([['shop/a=1', 'shop/b=1'], 1]);
+    await rig.time.advance(5_000);
+    expect(rig.store.written.at(-1)).toMatchObject({ keys: ['shop/a', 'shop/b', 'shop/c'] });
+    held.heal();
+    await end();
+  });
+
   it('P15: stops at the last version before an object that is refused, so that its event arrives again', async () => {
     const rig = persistRig();
     rig.put('a', 1);

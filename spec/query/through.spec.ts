@@ -104,6 +104,16 @@ describe('through', () => {
     expect(mirror.error).toEqual(new Error('gone'));
   });
 
+  it('Q89: a row that was deleted does not return when an object between has other owners', () => {
+    const { left, between, right, shown } = join('left');
+    right.next(first(owned('p1', 'r1'), owned('p2', 'r1')));
+    left.next(first(owned('d1'), owned('d2')));
+    between.next(first(owned('r1', 'd1')));
+    right.next(remove(owned('p1', 'r1')));
+    between.next(update(owned('r1', 'd1'), owned('r1', 'd2')));
+    expect(shown()).toEqual(['d1[]', 'd2[p2]']);
+  });
+
   it('Q89: an owner that a map has made a row of its own is found by its id', () => {
     const left$ = of(first(owned('d1'))).pipe(liveMap(({ metadata }) => ({ name: metadata.name })));
     const on = through(of(first(owned('r1', 'd1'))), { owner: 'left' });

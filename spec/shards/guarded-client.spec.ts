@@ -5,6 +5,7 @@ import {
   guardedClient,
   type KubeRequest,
   type Transport,
+  type TransportRequest,
 } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { configMaps } from 'rx-informer/resources';
@@ -92,6 +93,28 @@ describe('the signal of a reconcile', () => {
     expect(seen).toEqual(['/first', '/last']);
     await client.close();
     await server.close();
+  });
+
+  it('H13: a stream is sent only while both the reconcile and its caller say so', () => {
+    let asked: (() => boolean) | undefined;
+    const client = Object.assign(createClient({ baseUrl: 'http://fake' }), {
+      send: ({ maySend }: TransportRequest) => {
+        asked = maySend;
+        return rxOf<never>();
+      },
+    });
+    const { state, signal } = reconcile();
+    let isWanted = true;
+    const request = { method: 'GET', path: '/a', use: 'watch' } as const;
+    guardedClient(client, signal)
+      .send({ ...request, maySend: () => isWanted })
+      .subscribe();
+    expect(asked?.()).toBe(true);
+    isWanted = false;
+    expect(asked?.()).toBe(false);
+    isWanted = true;
+    state.lost = true;
+    expect(asked?.()).toBe(false);
   });
 
   it('H13: the signal of a call aborts it as well', async () => {

@@ -220,6 +220,25 @@ describe('watches of several tabs', () => {
     expect([...(tabs[1]?.open ?? [])]).toEqual(['late']);
   });
 
+  it('T64: a tab does not yield to tabs of a server whose address only begins like that of its own', async () => {
+    const locks = new FakeLocks();
+    const { time, tabs } = tabsOf(locks, 1);
+    for (const name of named(4)) tabs[0]?.watch(name);
+    const other = lockPool(locks, 'rx:8443', pagePool());
+    const granted: unknown[] = [];
+    for (let at = 0; at < 5; at++)
+      other.acquire(
+        4,
+        (each) => granted.push(each),
+        () => expect.fail(),
+      );
+    await time.advance(60_000);
+    expect([granted.length, await other.contended()]).toEqual([4, true]);
+    expect(tabs[0]?.log.map((line) => line.slice(2))).toEqual(
+      named(4).map((each) => `${each} head`),
+    );
+  });
+
   it('T61: a stream says that it waits for its turn only if others have all slots, not while the browser grants its lock', async () => {
     const { time, tabs } = tabsOf(new FakeLocks(), 2);
     const [first, second] = tabs;

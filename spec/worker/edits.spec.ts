@@ -254,6 +254,21 @@ describe('edits in a worker', () => {
     expect([patches(), rig.server.objects.list(deployments)[0]?.spec?.replicas]).toEqual([2, 102]);
   });
 
+  it('B12: an edit of a tab that has left, which waits for others, holds up nobody', async () => {
+    const { rig, tabs, scale } = await rigOf();
+    rig.server.faults.delay(1_000, { method: 'PATCH' });
+    const first = scale(1, 1);
+    await rig.pass(100);
+    const left = scale(0, 10).catch((error: ApiError) => error.reason);
+    await rig.pass(100);
+    tabs[0]?.turn('left');
+    const last = scale(1, 100);
+    await rig.pass(5_000);
+    expect(rig.server.objects.list(deployments)[0]?.spec?.replicas).toBe(102);
+    await Promise.all([first, last]);
+    expect(await left).toBe('Stopped');
+  });
+
   it('B12: a tab that does not answer holds up the edits of others only for the time of its own', async () => {
     const { rig, tabs, scale } = await rigOf();
     rig.server.faults.delay(500, { method: 'GET' });

@@ -89,6 +89,14 @@ describe('queries in a worker', () => {
       'unauthorized',
       401,
     ]);
+
+    const busy = await rigWith('a');
+    busy.server.faults.failNext(undefined, { status: 503, retryAfterSeconds: 40, times: 9 });
+    const late = follow(busy.open().cluster, names);
+    await busy.pass(3_000);
+    const { code, reason, retryAfterMs, status } = late.shown.status.error as ApiError;
+    expect([code, reason, retryAfterMs]).toEqual([503, 'ServiceUnavailable', 40_000]);
+    expect(status).toMatchObject({ kind: 'Status', code: 503 });
   });
 });
 
@@ -273,6 +281,26 @@ describe('sessions of a worker', () => {
     expect(other.shown.status.live).toBe(true);
   });
 
+  it('B6: the credentials of before a sign-in are not sent any more, although the server still takes them', async () => {
+    const rig = await rigWith('a');
+    const sent: unknown[] = [];
+    rig.fetch = (input, init) => {
+      sent.push(new Headers(init?.headers).get('authorization'));
+      return rig.server.fetch(input, init);
+    };
+    let authorization = 'former';
+    const { cluster } = rig.open({ credentials: () => ({ authorization }) });
+    follow(cluster, names);
+    await rig.pass(1_000);
+    expect(new Set(sent)).toEqual(new Set(['former']));
+    sent.length = 0;
+    authorization = 'present';
+    cluster.signedIn('ann');
+    rig.server.faults.closeWatches();
+    await rig.pass(5_000);
+    expect(new Set(sent)).toEqual(new Set(['present']));
+  });
+
   it('B6: credentials are in no message but the answer of the tab that was asked', async () => {
     const rig = await rigWith('a');
     rig.isTokenRequired = true;
@@ -289,10 +317,18 @@ describe('sessions of a worker', () => {
 
   it('B6: a request fails with the reason Credentials if no tab gives any', async () => {
     const rig = await rigWith('a');
-    const { cluster } = rig.open({ credentials: () => Promise.reject(new Error('offline')) });
+    let isOffline = true;
+    const credentials = async () => {
+      if (isOffline) throw new Error('offline');
+      return {};
+    };
+    const { cluster } = rig.open({ credentials });
     const tab = follow(cluster, names);
     await rig.pass(3_000);
     expect(tab.shown.status.error?.message).toMatch(/none of 1 tabs has given credentials/);
+    isOffline = false;
+    await rig.pass(60_000);
+    expect([tab.shown.rows.length, tab.shown.status.error]).toEqual([1, undefined]);
   });
 });
 
