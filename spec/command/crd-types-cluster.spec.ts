@@ -69,6 +69,8 @@ describe('types of a definition in a cluster', () => {
     const ofCluster = await crdTypes('--name', definition.metadata.name);
     expect(ofCluster.code).toBe(0);
     expect(ofCluster).toEqual(await crdTypes('--file', file));
+    const elsewhere = await crdTypes('--name', definition.metadata.name, '--context', 'nowhere');
+    expect(elsewhere.error).toContain("no context 'nowhere'");
   });
 
   it.each<[string, readonly string[], string]>([

@@ -111,6 +111,9 @@ describe('rx-informer diagnose', () => {
     const unknown = await ran('diagnose', ...own, '--kind', 'pdos');
     expect(unknown).toMatchObject({ code: 1, out: '' });
     expect(unknown.error).toContain('pods');
+    const elsewhere = await ran('diagnose', ...own, '--context', 'nowhere');
+    expect(elsewhere).toMatchObject({ code: 1, out: '' });
+    expect(elsewhere.error).toContain("no context 'nowhere'");
   });
 
   it('C53, C51: prints JSON with a report without hosts and tokens', async () => {

@@ -194,6 +194,8 @@ describe('publish with servers', () => {
     const { code, error } = await publish(...own());
     expect(code).toBe(1);
     expect(error).toContain(`cannot connect to NATS at ${nowhere}`);
+    const elsewhere = await publish(...own(), '--context', 'nowhere');
+    expect(elsewhere.error).toContain("no context 'nowhere'");
   });
 
   it('J61: credentials that cannot be read are named', async () => {

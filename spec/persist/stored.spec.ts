@@ -743,6 +743,19 @@ describe('the options', () => {
     expect(() => createSharedInformer(foreign, { persist })).toThrow(/set its member collection/);
   });
 
+  it.each([
+    ['group', { group: 'example.com', apiVersion: 'example.com/v1' }],
+    ['version', { version: 'v2', apiVersion: 'v2' }],
+  ])(
+    'P9: nothing is stored of a kind whose %s is not that of the named one',
+    async (_what, other) => {
+      const rig = persistRig();
+      rig.put('a', 1);
+      await rig.once({ snapshots: { kinds: [{ ...services, ...other }] } });
+      expect(rig.store.calls).toEqual(['close']);
+    },
+  );
+
   it('P9: informers of other kinds, and tables, run as without a store', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });

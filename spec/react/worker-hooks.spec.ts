@@ -3,16 +3,10 @@
 import { createElement, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createClient, liveQuery } from 'rx-informer';
-import type { EditResult, ListResult, ObjectResult, StatusResult } from 'rx-informer/react';
+import type { EditResult, ListResult, StatusResult } from 'rx-informer/react';
 import * as hooks from 'rx-informer/react';
 import * as workerHooks from 'rx-informer/react/worker';
-import {
-  useEdit,
-  useList,
-  useObject,
-  useQueryStatus,
-  WorkerProvider,
-} from 'rx-informer/react/worker';
+import { useEdit, useList, useQueryStatus, WorkerProvider } from 'rx-informer/react/worker';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { WorkerState } from '../../lib/react/in-worker/worker-provider.ts';
@@ -110,25 +104,6 @@ describe('a page over a worker', () => {
     void edits?.edit('ann/pod-of-ann', () => undefined);
     await rig.pass(1_000);
     expect(rig.requests.at(-1)).toBe('GET /apis/example.com/v1/namespaces/ann/pods/pod-of-ann');
-    root.unmount();
-  });
-
-  it('V6: useObject over a worker shows none of several objects of one name', async () => {
-    const { rig, cluster, root } = await pageOf();
-    rig.server.objects.create(pods, { metadata: { namespace: 'bob', name: 'pod-of-ann' } });
-    let shown: ObjectResult<Pod> | undefined;
-    const One = ({ namespace }: { readonly namespace?: string }) => {
-      shown = useObject(pods, { namespace, name: 'pod-of-ann' });
-      return null;
-    };
-    const show = async (namespace?: string) => {
-      const one = createElement(One, { ...(namespace && { namespace }) });
-      flushSync(() => root.render(createElement(WorkerProvider, { cluster }, one)));
-      await rig.pass(1_000);
-      return [shown?.object?.metadata.namespace, shown?.error?.message];
-    };
-    expect(await show('bob')).toEqual(['bob', undefined]);
-    expect(await show()).toEqual([undefined, expect.stringContaining('give the namespace')]);
     root.unmount();
   });
 

@@ -1,6 +1,6 @@
 /** Tests the rights that the API server reviews: what is asked, what permits, and how often. */
 import { createClient, createInformerFactory, type KubeClient } from 'rx-informer';
-import { nodes, pods, roleBindings } from 'rx-informer/resources';
+import { deployments, nodes, pods, roleBindings } from 'rx-informer/resources';
 import {
   type AccessReviewsOptions,
   accessReviews,
@@ -66,12 +66,12 @@ function followedRights(own: Rights) {
 describe('rights that the API server reviews', () => {
   it('E12: list and watch of all namespaces are reviewed first, for the user with all that signIn has named', async () => {
     const { rights, asked } = reviewing(allowing(''));
-    expect(await rights(ANN, pods, {})).toBe('all');
+    expect(await rights(ANN, deployments, {})).toBe('all');
     expect(asked.map(({ resourceAttributes: { verb } }) => verb)).toEqual(['list', 'watch']);
     expect(asked[0]).toEqual({
       ...{ user: 'ann', uid: 'u1', groups: ANN.groups, extra: ANN.extra },
       resourceAttributes: {
-        ...{ group: '', version: 'v1', resource: 'pods', namespace: '', verb: 'list' },
+        ...{ group: 'apps', version: 'v1', resource: 'deployments', namespace: '', verb: 'list' },
       },
     });
   });
@@ -120,6 +120,8 @@ describe('rights that the API server reviews', () => {
     expect(said().length).toBe(2);
     await rights({ ...ANN, groups: [] }, pods, {});
     expect(said().length).toBe(4);
+    await rights(ANN, { ...pods, group: 'example.com' }, {});
+    expect(said().length).toBe(6);
     await time.advance(1_000);
     isDown = true;
     await expect(rights(ANN, pods, {})).rejects.toThrow('away');

@@ -213,6 +213,19 @@ describe('one factory for all users', () => {
     expect(root.shown()).toEqual({ list: 'db', ...LIVE });
   });
 
+  it('E12: a right to a kind is none to one of another group with its plural', async () => {
+    const others = { ...pods, group: 'example.com', apiVersion: 'example.com/v1' };
+    const rig = new UsersRig().serveShared({
+      kinds: [pods, others],
+      rights: (_user, { group }) => (group === '' ? 'all' : []),
+    });
+    const page = rig.page('t-ann');
+    const ofOthers = liveQuery({ from: others, select: { name: 'metadata.name' } });
+    const shown = [followed(page.view(names)), followed(page.view(ofOthers as never))];
+    await rig.pass(5_000);
+    expect(shown.map((each) => each.shown().blocked)).toEqual([undefined, 'forbidden']);
+  });
+
   it('E12: a query that is opened again within its linger asks for rights, which other queries share', async () => {
     const asked: string[] = [];
     const rights = (_user: unknown, { plural }: { readonly plural: string }) => {
