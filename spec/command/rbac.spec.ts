@@ -100,6 +100,15 @@ describe('the roles of a declared access', () => {
     expect(rulesOf({})).toEqual([]);
   });
 
+  it('N41: resources of one name in two groups have two rules', () => {
+    const informers = ['events.k8s.io', ''].map((group) => ({ group, plural: 'events' }));
+    const [role] = rolesFor({ name: 'it', informers });
+    expect(role?.rules.map(({ apiGroups, resources }) => [apiGroups, resources])).toEqual([
+      [[''], ['events']],
+      [['events.k8s.io'], ['events']],
+    ]);
+  });
+
   it('N40: an edit of a subresource runs with its roles, also after a conflict, and needs each of their verbs', async () => {
     const roles = rolesFor({
       name: 'it',

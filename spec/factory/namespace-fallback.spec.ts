@@ -36,6 +36,10 @@ describe('a user without rights in all namespaces', () => {
     server.objects.create(pods, { metadata: { namespace: 'c', name: 'late' } });
     await time.advance(100);
     expect(names()).toContain('late');
+    // What is permitted of another group is another question.
+    factory.informer({ ...pods, group: 'example.com', apiVersion: 'example.com/v1' });
+    await time.advance(1_000);
+    expect(reviewed).toHaveLength(16);
     await factory.stop();
   });
 

@@ -211,6 +211,8 @@ describe('a painted page', () => {
     await rig.former({ named: 'own' } as never);
     const others = liveQuery({ from: secrets, select: { name: 'metadata.name' } });
     await rig.former(others as never);
+    rig.paint = { ...paint, kinds: [{ ...pods, group: 'example.com' }] };
+    await rig.former();
     expect(rig.stored.slice(1)).toEqual([]);
     rig.paint = { ...paint, queries: ['own'] };
     await rig.former({ named: 'own' } as never);
