@@ -99,6 +99,34 @@ await bundle({
     options.sourcesContent = false;
   },
 });
+const HASHED = /-[A-Z0-9]{8}(?=\.js)/g;
+
+/**
+ * esbuild names chunks by hashes, and lists what they import in an order, that differ between builds of the same modules. So they are
+ * numbered by the lines that they contain.
+ */
+function numberChunks(): void {
+  const at = join(root, 'dist');
+  const read = (file: string) => readFileSync(join(at, file), 'utf8');
+  const chunks = globSync('*-*.js', { cwd: at }).map((file) => ({
+    file,
+    code: read(file).replace(HASHED, '').split('\n').sort().join(),
+  }));
+  chunks.sort((one, other) => (one.code < other.code ? -1 : 1));
+  const names = new Map(
+    chunks.map(({ file }, place) => [file, file.replace(HASHED, `-${place + 1}`)]),
+  );
+  for (const file of globSync(['*.js{,.map}', '!(modules)/**/*.js{,.map}'], { cwd: at })) {
+    const renamed = read(file).replace(
+      /[\w-]+-[A-Z0-9]{8}\.js/g,
+      (name) => names.get(name) ?? name,
+    );
+    rmSync(join(at, file));
+    const [script = '', map = ''] = file.split(/(?<=\.js)/);
+    writeFileSync(join(at, `${names.get(script) ?? script}${map}`), renamed);
+  }
+}
+numberChunks();
 // The maps name the module of each line. The lines stay, so that the maps stay right.
 for (const file of globSync([join(root, 'dist/*.js'), join(root, 'dist/!(modules)/**/*.js')])) {
   remove(/^\/\/ dist\/modules\/.*$/gm, file);

@@ -48,11 +48,6 @@ interface ResetRows {
 /** The rows by the reset, where nobody has to make its changes for them. */
 export const resetRows: WeakMap<object, ResetRows> = /* @__PURE__ */ new WeakMap();
 
-function rowsOf({ changes }: Objects): ResetRows {
-  const objects = changes.map(({ object }) => object);
-  return { objects, changeAt: (at) => changes[at] as Change<KubernetesObject> };
-}
-
 /** The rows that are kept beyond the windows, at least. */
 const SPARE_ROWS = 64;
 
@@ -184,7 +179,10 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
 
   /** Takes all rows. */
   *#read(set: Objects): Steps {
-    const { objects, changeAt } = resetRows.get(set) ?? rowsOf(set);
+    const { objects, changeAt } = resetRows.get(set) ?? {
+      objects: set.changes.map(({ object }) => object),
+      changeAt: (at: number) => set.changes[at] as Change<KubernetesObject>,
+    };
     let rows: Ranked[] = [];
     let total = 0;
     let last: Ranked | undefined;
