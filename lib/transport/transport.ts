@@ -35,7 +35,7 @@ export interface TransportRequest {
   readonly acceptGzip?: boolean | undefined;
   /**
    * Whether the stream may be ended now, to be requested again later (reason `Yielded`). Asked when other streams wait
-   * for a connection, and for a streaming list after each chunk, to learn whether the list is complete.
+   * for a connection, and for a streaming list with each chunk, to learn whether the list is complete.
    * @defaultValue true for lists and watches
    */
   readonly mayYield?: (() => boolean) | undefined;

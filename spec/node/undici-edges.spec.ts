@@ -247,6 +247,7 @@ function openWatch(isHttp2: boolean) {
     pauses: 0,
     aborts: 0,
     isClosed: false,
+    isListed: false,
     demandError: undefined as unknown,
     onChunk: () => {},
   };
@@ -270,7 +271,9 @@ function openWatch(isHttp2: boolean) {
     if (rig.demandError !== undefined) throw rig.demandError;
     return rig.isClosed ? opens : null;
   };
-  const watch = transport.send({ method: 'GET', path: '/', use: 'watch', demand }).subscribe({
+  const mayYield = () => rig.isListed;
+  const request = { method: 'GET', path: '/', use: 'watch', demand, mayYield } as const;
+  const watch = transport.send(request).subscribe({
     next: (event) => {
       if (event.kind !== 'chunk') return;
       rig.onChunk();
@@ -299,7 +302,7 @@ function openWatch(isHttp2: boolean) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const large = 'x'.repeat(65_535);
 
-it('T1: what a read of an HTTP/1.1 socket has brought is one chunk, and what arrives after a pause waits with the end', async () => {
+it('T1: what a read of an HTTP/1.1 socket has brought of a streaming list is one chunk, and what arrives after a pause waits with the end', async () => {
   const { rig, seen, openDemand, data, end } = openWatch(false);
   const read = async (...texts: string[]) => {
     data(...texts);
@@ -326,6 +329,29 @@ it('T1: what a read of an HTTP/1.1 socket has brought is one chunk, and what arr
   // The connection may have another request by now.
   expect(rig.pauses).toBe(1);
 });
+
+it.each([
+  ['HTTP/1.1', false],
+  ['HTTP/2', true],
+])(
+  'T1: over %s events behind a streaming list are passed on as they arrive',
+  async (_, isHttp2) => {
+    const { rig, seen, openDemand, data } = openWatch(isHttp2);
+    data('a', 'b');
+    rig.isListed = true;
+    data('c');
+    await turn();
+    expect(seen.splice(0).join('')).toBe('abc');
+    data('d', 'e');
+    expect(seen.splice(0)).toEqual(['d', 'e']);
+    rig.isClosed = true;
+    data('f', 'g');
+    await turn();
+    expect(seen.splice(0)).toEqual(['f']);
+    openDemand();
+    expect(seen).toEqual(['g']);
+  },
+);
 
 it('T1, X7: over HTTP/2 a lone chunk does not wait, and those that follow in one turn of the event loop are one', async () => {
   const { rig, seen, openDemand, data, end } = openWatch(true);
