@@ -9,7 +9,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createClient, createInformerFactory, createLiveQueries, liveQuery } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { filter, firstValueFrom } from 'rxjs';
+import { filter, firstValueFrom, timer } from 'rxjs';
+import { REST_MS } from '../../lib/transport/guards/buffering-state.ts';
 
 /** What ran. */
 export interface Walk {
@@ -59,7 +60,11 @@ async function walkOf(limit: number): Promise<Walk> {
   // After a list of seconds the informer looks at each event for whether it still catches up.
   await firstValueFrom(view.status$.pipe(filter(({ live }) => live === true)));
   // Lazily loaded modules and first calls are no part of the walk.
-  for (const step of ['first', 'second', 'third']) await change(step);
+  for (const step of ['first', 'second', 'third']) {
+    await change(step);
+    // Until the guards have seen the watch rest, they look at each chunk for whether a proxy holds events back.
+    await firstValueFrom(timer(2 * REST_MS));
+  }
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
