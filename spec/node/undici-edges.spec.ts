@@ -282,6 +282,8 @@ function openWatch(isHttp2: boolean) {
     error: (error) => seen.push(`error ${(error as Error).message}`),
     complete: () => seen.push('end'),
   });
+  // An open response listens for the end of its HTTP/2 stream.
+  onTestFinished(() => watch.unsubscribe());
   return {
     rig,
     seen,
