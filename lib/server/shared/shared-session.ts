@@ -149,7 +149,6 @@ export class SharedSession implements UserSession {
         return channel.stream;
       }).pipe(finalize(() => open.shown--)),
       view: channel.view,
-      // That nothing may be shown is not awaited, and not old.
       lag$:
         lag$ &&
         combineLatest([lag$, isNothing$]).pipe(

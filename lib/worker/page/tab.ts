@@ -48,7 +48,7 @@ export class Tab {
   /** The functions that receive the answers to the edits that were sent, by the id of the edit. */
   readonly edits: Map<number, (message: EditMessage) => void> = new Map();
   #lastId = 0;
-  /** Who is signed in, as far as the tab knows. */
+  /** The name of the user whom the tab has signed in. */
   identity: string | undefined;
   /** Absent while there is no worker, and while nobody is signed in. */
   session: Session | undefined;
