@@ -7,7 +7,6 @@ import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../../meta/api-error.ts';
 import { untilOpen } from '../../rx/demand.ts';
-import { GatheredBytes } from '../../transport/gathered-bytes.ts';
 import { queryString } from '../../transport/query.ts';
 import {
   type HttpProtocol,
@@ -18,6 +17,7 @@ import {
 import { placeOf, type Route } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
+import { joined, LARGEST } from './joined-parts.ts';
 import { LONGEST_MS } from './pool-options.ts';
 
 /** The server to which requests are sent, and the settings of its transport. */
@@ -71,9 +71,6 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
 
 type Reading = Pick<Gunzip, 'pause' | 'resume'>;
 
-/** The largest chunk that is joined, in bytes. The demand is asked behind each chunk. */
-const LARGEST = 65_536;
-
 /** One request and its response. */
 class Exchange {
   readonly #target: Target;
@@ -90,8 +87,6 @@ class Exchange {
   /** The parts of the body that have arrived since the last chunk. */
   #parts: Uint8Array[] = [];
   #length = 0;
-  /** Where the parts of a list are joined. */
-  #joined: GatheredBytes | undefined;
   /** Set until a turn of the event loop has brought nothing. */
   #turning: NodeJS.Immediate | undefined;
   /** The response has ended while the demand was closed. */
@@ -248,10 +243,7 @@ class Exchange {
     const { isHttp2 } = this.#stream;
     if (this.#wait === undefined && this.#length === 0) {
       const isInList = this.#request.mayYield?.() === false;
-      if (!isInList) {
-        this.#joined = undefined;
-        return this.#deliver(bytes, reading);
-      }
+      if (!isInList) return this.#deliver(bytes, reading);
       if (isHttp2 && this.#turning === undefined) {
         this.#awaitTurn(reading);
         return this.#deliver(bytes, reading);
@@ -277,14 +269,7 @@ class Exchange {
     if (length === 0 || this.#wait !== undefined) return;
     this.#parts = [];
     this.#length = 0;
-    const [only] = parts;
-    // A lone part is not copied.
-    if (parts.length === 1 && only !== undefined) return this.#deliver(only, reading);
-    this.#joined ??= new GatheredBytes();
-    for (const part of parts) this.#joined.add(part);
-    const { bytes } = this.#joined;
-    this.#joined.clear();
-    this.#deliver(bytes.subarray(0, length), reading);
+    joined(parts, length, (bytes) => this.#deliver(bytes, reading));
   }
 
   #deliver(bytes: Uint8Array, reading: Reading): void {
