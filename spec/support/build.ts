@@ -3,7 +3,7 @@
  * Node, whose maps point at them.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
@@ -132,6 +132,20 @@ for (const file of globSync([join(root, 'dist/*.js'), join(root, 'dist/!(modules
   remove(/^\/\/ dist\/modules\/.*$/gm, file);
   // Whoever reads is shown the modules by the maps: nobody sees the indents of a bundle, and they are 14 kB of the package.
   remove(/^ +/gm, file);
+}
+// Nobody can import the modules that the command alone needs: it runs from its bundle, without the maps of these modules.
+const imported = withNamed(
+  ENTRIES.map((entry) => `${entry}.js`),
+  '.js',
+  IMPORTS,
+);
+for (const file of globSync(`${modules}/**/*.js`)) if (!imported.has(file)) rmSync(file);
+for (const file of globSync(join(root, 'dist/**/*.js.map'))) {
+  const { sources } = JSON.parse(readFileSync(file, 'utf8')) as { sources: string[] };
+  if (sources.every((source) => existsSync(resolve(file, '..', source)))) continue;
+  const script = file.slice(0, -'.map'.length);
+  writeFileSync(script, readFileSync(script, 'utf8').replace(/^\/\/# sourceMappingURL=.*/m, ''));
+  rmSync(file);
 }
 // The files from which `rx-informer init` makes projects.
 cpSync(join(root, 'lib/command/templates'), join(root, 'dist/templates'), { recursive: true });
