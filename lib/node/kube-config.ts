@@ -132,7 +132,7 @@ function authorized(
  * service account of the pod. Over `http://` no credentials of the kubeconfig are sent, and no plugin is run,
  * unless `credentialsOverHttp` is set; a warning on the console says so. Without a `proxy-url`, the proxy of the environment is used as by kubectl
  * (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). Needs the package `undici`, and for a kubeconfig `@kubernetes/client-node`,
- * which is not loaded for a service account.
+ * of which only the YAML parser is loaded, unless the user has an `auth-provider`.
  *
  * Tokens and certificates that rotate are used without a restart. After a 401 the credentials are read again, and the
  * request is sent once more. A request whose credentials are not available errors with an `ApiError` of reason

@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
- * Finds and reads a kubeconfig with client-node, which is imported lazily because that takes half a second and 84 MB. In a pod
- * without a kubeconfig client-node is not needed.
+ * Finds and reads a kubeconfig. It needs the YAML parser of client-node, and a user with an `auth-provider` needs its class `KubeConfig`. All of
+ * client-node takes half a second and 75 MB to load, most of them for the classes of Kubernetes objects, so the parser is loaded alone.
  * No error message quotes the file, because it contains keys.
  */
 
@@ -23,18 +23,26 @@ import {
 import { InvalidField, type Sections, sectionsOf } from './kube-config-sections.ts';
 import type { KubeConfigSource } from './kube-config-source.ts';
 import { notLoaded } from './optional-package.ts';
-import { noServiceAccount, ServiceAccount, serviceAccount } from './service-account.ts';
+import { OwnKubeConfig } from './own-kube-config.ts';
+import { noServiceAccount, serviceAccount } from './service-account.ts';
 
-type ClientNode = typeof import('@kubernetes/client-node');
+/** A `KubeConfig` that was given or that an `auth-provider` needs, or what is obeyed without client-node. */
+export type LoadedConfig = KubeConfig | OwnKubeConfig;
 
-/** A kubeconfig that was read, or the service account of a pod. */
-export type LoadedConfig = KubeConfig | ServiceAccount;
-
-async function clientNode(): Promise<ClientNode> {
+async function clientNode(): Promise<typeof import('@kubernetes/client-node')> {
   try {
     return await import('@kubernetes/client-node');
   } catch (error) {
     throw notLoaded('clientFromKubeConfig', '@kubernetes/client-node', error);
+  }
+}
+
+/** Returns the function that parses YAML. A bundle, which has no folder of packages, loads all of client-node. */
+async function yamlParser(): Promise<(text: string) => unknown> {
+  try {
+    return (await import('./yaml-parser.ts')).parseYaml;
+  } catch {
+    return (await clientNode()).loadYaml;
   }
 }
 
@@ -43,9 +51,11 @@ const refused = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`)
 /**
  * Parses the YAML. The error names only the line, because the parser's own message quotes the lines around the error.
  */
-function parseYaml(library: ClientNode, text: string, what: string): unknown {
+async function parsed(text: string, what: string): Promise<unknown> {
+  if (text.trim() === '') return undefined;
+  const parseYaml = await yamlParser();
   try {
-    return text.trim() === '' ? undefined : library.loadYaml(text);
+    return parseYaml(text);
   } catch (error) {
     const line = (error as { mark?: { line?: unknown } } | null)?.mark?.line;
     const where = typeof line === 'number' ? ` (line ${line + 1})` : '';
@@ -69,22 +79,24 @@ function isEmpty(text: string): boolean {
   return text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line));
 }
 
+const NOTHING: Sections = { clusters: [], users: [], contexts: [], currentContext: '' };
+
 /** Parses a kubeconfig: a file of a folder, or a given text. */
-function parse(library: ClientNode, text: string, what: string, folder?: string): KubeConfig {
-  const config = new library.KubeConfig();
+async function parse(text: string, what: string, folder?: string): Promise<Sections> {
   // As in kubectl, which adds entries to such a file. clientcmd: loader.go, Load.
-  if (folder !== undefined && isEmpty(text)) return config;
-  const raw = checkedFields(parseYaml(library, text, what), what);
+  if (folder !== undefined && isEmpty(text)) return NOTHING;
+  const raw = await parsed(text, what);
+  if (folder !== undefined && raw === null) return NOTHING;
+  const fields = checkedFields(raw, what);
   try {
-    config.loadFromOptions(sectionsOf(raw, folder));
+    return sectionsOf(fields, folder);
   } catch (error) {
     if (!(error instanceof InvalidField)) throw error;
     throw refused(`${what} is not a valid kubeconfig: ${error.message}`);
   }
-  return config;
 }
 
-async function read(library: ClientNode, file: string): Promise<KubeConfig> {
+async function read(file: string): Promise<Sections> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -92,28 +104,32 @@ async function read(library: ClientNode, file: string): Promise<KubeConfig> {
     const { code = 'no access' } = error as NodeJS.ErrnoException;
     throw refused(`the kubeconfig ${file} cannot be read (${code})`);
   }
-  return parse(library, text, file, dirname(resolve(file)));
+  return parse(text, file, dirname(resolve(file)));
 }
 
 /** Adds entries that do not exist yet. As with kubectl, the first file that contains a name takes precedence. */
-function merge(into: KubeConfig, from: KubeConfig): void {
-  const missing = <T extends { name: string }>(have: readonly T[], more: readonly T[]) =>
-    more.filter(({ name }) => have.every((known) => known.name !== name));
-  into.clusters = [...into.clusters, ...missing(into.clusters, from.clusters)];
-  into.users = [...into.users, ...missing(into.users, from.users)];
-  into.contexts = [...into.contexts, ...missing(into.contexts, from.contexts)];
-  into.currentContext ||= from.currentContext;
+function merged(into: Sections, from: Sections): Sections {
+  const all = <T extends { name: string }>(have: readonly T[], more: readonly T[]) => [
+    ...have,
+    ...more.filter(({ name }) => have.every((known) => known.name !== name)),
+  ];
+  return {
+    clusters: all(into.clusters, from.clusters),
+    users: all(into.users, from.users),
+    contexts: all(into.contexts, from.contexts),
+    currentContext: into.currentContext || from.currentContext,
+  };
 }
 
 /** What to install, if a kubeconfig that is given could not be read either. */
 async function whatToInstall(): Promise<string> {
-  return clientNode().then(
+  return yamlParser().then(
     () => '',
     ({ message }: Error) => ` (${message.replace('clientFromKubeConfig', 'which')})`,
   );
 }
 
-async function loadDefault(): Promise<LoadedConfig> {
+async function loadDefault(): Promise<Sections> {
   const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   const files = listed.filter((file) => existsSync(file));
   if (listed.length > 0 && files.length === 0) {
@@ -128,26 +144,21 @@ async function loadDefault(): Promise<LoadedConfig> {
       `no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist, and ${missing}; give file or text${await whatToInstall()}`,
     );
   }
-  const library = await clientNode();
-  const config = new library.KubeConfig();
-  for (const file of files) merge(config, await read(library, file));
-  return config;
+  let sections = NOTHING;
+  for (const file of files) sections = merged(sections, await read(file));
+  return sections;
 }
 
-async function load(source: KubeConfigSource): Promise<LoadedConfig> {
-  if (source.config !== undefined) return source.config as KubeConfig;
-  if (source.text !== undefined) {
-    return parse(await clientNode(), source.text, 'the text');
-  }
-  if (source.file !== undefined) return read(await clientNode(), source.file);
-  return loadDefault();
+async function load({ text, file }: KubeConfigSource): Promise<Sections> {
+  if (text !== undefined) return parse(text, 'the text');
+  return file === undefined ? loadDefault() : read(file);
 }
 
 const quoted = (names: readonly { name: string }[]) =>
   names.length === 0 ? 'none' : names.map(({ name }) => `'${name}'`).join(', ');
 
 /** Returns the chosen context with its cluster and user. Throws a `TypeError` if one of them does not exist. */
-function chosen(config: LoadedConfig, name: string | undefined) {
+function chosen(config: Sections | KubeConfig, name: string | undefined) {
   const context = config.contexts?.find((known) => known.name === name);
   if (context === undefined) {
     const contexts = config.contexts ?? [];
@@ -186,13 +197,14 @@ export async function loadKubeConfig(
   source: KubeConfigSource,
   credentialsOverHttp: boolean,
 ): Promise<LoadedConfig> {
-  const config = await load(source);
+  const given = source.config as KubeConfig | undefined;
+  const config = given ?? (await load(source));
   const { context, cluster, user } = chosen(config, source.context ?? config.currentContext);
   const { untrusted = false } = source;
   // A text such as 'true' of an environment variable must not switch the check off.
   checkedBoolean(untrusted, 'clientFromKubeConfig: untrusted');
   if (untrusted) checkUntrusted(user, cluster);
-  const added = addedTo(config);
+  const added = given === undefined ? [] : addedTo(given);
   checkFields(user, cluster, added.length > 0);
   const plain = isPlain(cluster);
   const withheld = plain && !credentialsOverHttp;
@@ -210,7 +222,16 @@ export async function loadKubeConfig(
     contexts: [{ ...context, user: own.user.name }],
     currentContext: context.name,
   };
-  return copy(config, sections, withheld ? [] : added);
+  if (given !== undefined) return copy(given, sections, withheld ? [] : added);
+  return own.user.authProvider ? withProvider(sections) : new OwnKubeConfig(sections);
+}
+
+/** Returns a `KubeConfig`, whose authenticators know the `auth-provider`s. */
+async function withProvider(sections: Sections): Promise<KubeConfig> {
+  const { KubeConfig } = await clientNode();
+  const config = new KubeConfig();
+  config.loadFromOptions(sections);
+  return config;
 }
 
 /** Copies a kubeconfig without cached credentials, with the same sections and authenticators unless others are given. */
@@ -219,7 +240,7 @@ export function copy(
   sections: Sections = config as Sections,
   authenticators: ReturnType<typeof addedTo> = addedTo(config),
 ): LoadedConfig {
-  if (config instanceof ServiceAccount) return new ServiceAccount(sections);
+  if (config instanceof OwnKubeConfig) return new OwnKubeConfig(sections);
   const fresh: KubeConfig = Reflect.construct(config.constructor, []);
   fresh.loadFromOptions(sections);
   for (const authenticator of authenticators) fresh.addAuthenticator(authenticator);

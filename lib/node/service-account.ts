@@ -1,48 +1,16 @@
 /// <reference types="node" />
 /**
- * Reads the service account of a pod without client-node, which would cost 60 MB of memory for two files. client-go:
- * rest/config.go, InClusterConfig.
+ * Reads the service account of a pod. client-go: rest/config.go, InClusterConfig.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { RequestOptions } from 'node:https';
 import { shownText } from '../meta/shown-text.ts';
 import type { FullCluster } from './exec-plugin.ts';
-import type { FullUser } from './kube-config-fields.ts';
 import type { Sections } from './kube-config-sections.ts';
 
 const TOKEN_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const CA_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt';
 const CONTEXT = { name: 'inClusterContext', cluster: 'inCluster', user: 'inClusterUser' };
-
-/** The configuration of a pod. It has the members of client-node's `KubeConfig` that clients read. */
-export class ServiceAccount {
-  readonly clusters: readonly FullCluster[];
-  readonly users: readonly FullUser[];
-  readonly contexts: Sections['contexts'];
-  readonly currentContext: string;
-
-  constructor({ clusters, users, contexts, currentContext }: Sections) {
-    this.clusters = clusters;
-    this.users = users;
-    this.contexts = contexts;
-    this.currentContext = currentContext;
-  }
-
-  getCurrentCluster(): FullCluster | null {
-    return this.clusters[0] ?? null;
-  }
-
-  getCurrentUser(): FullUser | null {
-    return this.users[0] ?? null;
-  }
-
-  /** Adds the CA. It is read each time, because it rotates. The token is read as that of every user with a token file. */
-  async applyToHTTPSOptions(options: RequestOptions): Promise<void> {
-    const { caFile } = this.clusters[0] ?? {};
-    if (caFile !== undefined) options.ca = await readFile(caFile);
-  }
-}
 
 /** Returns why this process cannot use a service account, or `undefined` if it can. */
 export function noServiceAccount(env: NodeJS.ProcessEnv = process.env): string | undefined {
@@ -75,9 +43,7 @@ async function hasCa(): Promise<boolean> {
 }
 
 /** Reads the address of the API server, and which files the pod has. Call this only if there is a service account. */
-export async function serviceAccount(
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<ServiceAccount> {
+export async function serviceAccount(env: NodeJS.ProcessEnv = process.env): Promise<Sections> {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port } = env;
   const address = host.includes(':') ? `[${host}]` : host;
   const cluster: FullCluster = {
@@ -86,10 +52,10 @@ export async function serviceAccount(
     skipTLSVerify: false,
     ...((await hasCa()) ? { caFile: CA_FILE } : {}),
   };
-  return new ServiceAccount({
+  return {
     clusters: [cluster],
     users: [{ name: CONTEXT.user, tokenFile: TOKEN_FILE }],
     contexts: [CONTEXT],
     currentContext: CONTEXT.name,
-  });
+  };
 }

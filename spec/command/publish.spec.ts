@@ -243,8 +243,9 @@ describe('publish without its packages', () => {
   async function without(missing: string, ...args: readonly string[]) {
     const hook = `import { registerHooks } from 'node:module';
       registerHooks({ resolve(name, context, next) {
-        if (name !== ${JSON.stringify(missing)}) return next(name, context);
-        const text = \`Cannot find package '\${name}' imported from \${context.parentURL}\`;
+        const [, found] = /^((?:@[^/]+\\/)?[^/]+)/.exec(name) ?? [];
+        if (found !== ${JSON.stringify(missing)}) return next(name, context);
+        const text = \`Cannot find package '\${found}' imported from \${context.parentURL}\`;
         throw Object.assign(new Error(text), { code: 'ERR_MODULE_NOT_FOUND' });
       } });`;
     const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];

@@ -92,7 +92,7 @@ describe('the server and the user of a client', () => {
     expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer a' });
   });
 
-  it.each(['', ' \n', '---\n', '# nothing\n'])(
+  it.each(['', ' \n', '---\n', '# nothing\n', 'null', '~\n'])(
     'T53: an empty file among those of KUBECONFIG is an empty kubeconfig (%j)',
     async (content) => {
       const files = ['empty', 'full'].map((name) => join(folder(), name));

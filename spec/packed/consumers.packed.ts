@@ -129,8 +129,31 @@ describe.concurrent('the packed library', () => {
     expect(await printed(consumer.nodes['24'], command, 'explain', 'RX1')).toContain('RX1');
   });
 
+  it('T81: of client-node a kubeconfig loads the YAML parser alone', async ({ expect }) => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      const loaded = new Set();
+      registerHooks({ load: (url, context, next) => {
+        const [, name] = /node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/(?!.*node_modules)/.exec(url) ?? [];
+        loaded.add(name);
+        return next(url, context);
+      } });
+      const { clientFromKubeConfig } = await import('rx-informer/node');
+      const text = \`
+        clusters: [{ name: dev, cluster: { server: "https://127.0.0.1:1" } }]
+        contexts: [{ name: dev, context: { cluster: dev } }]
+        current-context: dev\`;
+      const { baseUrl } = await clientFromKubeConfig({ text });
+      console.log(baseUrl, loaded.has('js-yaml'), loaded.has('undici'), loaded.has('@kubernetes/client-node'));`;
+    const folder = projectWith(consumer, 'kubeconfig', ['@kubernetes', 'undici']);
+    const program = write(join('kubeconfig', 'program.mjs'), script);
+    expect(await run(consumer.nodes['24'], [program], folder)).toMatchObject({
+      stdout: 'https://127.0.0.1:1 true true false\n',
+    });
+  });
+
   it('X21: the package is small, and its source maps point at files in it', async ({ expect }) => {
-    expect(consumer.packedSize).toBeLessThanOrEqual(1_314_000);
+    expect(consumer.packedSize).toBeLessThanOrEqual(1_305_000);
     expect(consumer.unpackedSize).toBeLessThanOrEqual(6_000_000);
     const library = join(consumer.folder, 'node_modules/rx-informer');
     const maps = globSync('dist/**/*.map', { cwd: library });

@@ -109,15 +109,6 @@ export const DIFFERENCES: readonly KubeconfigDifference[] = [
       ),
   },
   {
-    name: 'null as the version or as the file',
-    reason: 'client-go takes null for absent. The parser of client-node, which ours uses, throws.',
-    explains: (each) =>
-      weRefuse(each, /the YAML cannot be parsed$/) &&
-      Object.values(each.given.files).some((text) =>
-        /^null$|^~$|"?(apiVersion|kind)"?: *(null|~)/m.test(text),
-      ),
-  },
-  {
     name: 'an IP address as tls-server-name',
     reason:
       'Go verifies it and sends no server name, which must not be an address. Node sends it, and a server ignores it.',
