@@ -260,7 +260,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
     this.#timer?.unsubscribe();
     this.#timer = undefined;
     // A refused object has no state that could be stored. The version on disk stays, so that its event arrives again.
-    if (!this.#mayWrite() || this.#known.head === '' || this.#port.store.refused.size > 0) return;
+    if (!this.#mayWrite() || this.#port.store.refused.size > 0) return;
     if (!this.#isOwner) {
       if (!this.#report.hasWarned) this.#report.notStored('other-informer');
       return;
@@ -276,7 +276,10 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
       .run(async (store) => {
         // The stored collection may have been deleted since this write was queued.
         if (this.#stored === 'no') return undefined;
-        const result = await store.write(this.#id, (this.#stored === 'asks' && whole) || change);
+        const head = await this.#known.last();
+        if (head === '') return undefined;
+        const due = (this.#stored === 'asks' && whole) || change;
+        const result = await store.write(this.#id, { ...due, head });
         this.#report.written();
         return result;
       })
@@ -297,11 +300,11 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
   }
 
   /** Everything, or what has changed since the last write. */
-  #change(replaces: boolean): SnapshotChange {
+  #change(replaces: boolean): Omit<SnapshotChange, 'head'> {
     const { store, timing } = this.#port;
     const { env } = this.#shared.options;
     return {
-      ...{ head: this.#known.head, replaces, resourceVersion: this.#version },
+      ...{ replaces, resourceVersion: this.#version },
       savedAtMs: timing.scheduler.now(),
       ...storedStates(replaces ? this.#keys() : this.#dirty, (key) => store.getByKey(key), env),
     };

@@ -347,6 +347,26 @@ describe('writing', () => {
     await end();
   });
 
+  it.each([
+    ['while the UID of the cluster is not known', 4_000, 1],
+    ['and stores nothing if the UID stays unknown', 10_000, 0],
+  ])('P15: ends a run %s', async (_, answerMs, stored) => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    rig.server.faults.delay(answerMs, { use: 'call' });
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(100);
+    expect(informer.hasSynced).toBe(true);
+    let isStopped = false;
+    void informer.stop().then(() => {
+      isStopped = true;
+    });
+    await rig.time.advance(5_000);
+    expect([isStopped, rig.store.only?.objects.size ?? 0]).toEqual([true, stored]);
+    await end();
+  });
+
   it('P15: has at most one write in progress, and writes what has changed meanwhile together', async () => {
     const rig = persistRig();
     rig.put('a', 1);
