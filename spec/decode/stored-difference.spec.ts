@@ -1,5 +1,7 @@
 import { createUndiciTransport } from 'rx-informer/node';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { DifferentialReader } from '../../lib/decode/differential/differential-reader.ts';
+import { RecentDocuments } from '../../lib/decode/differential/recent-documents.ts';
 import {
   comparingStored,
   StoredDifference,
@@ -110,6 +112,31 @@ describe('a decoder over undici', () => {
     });
     decoder.push(lineOf('MODIFIED', pod(2, 'True')));
     expect(decoding.counts).toEqual({ compared: 0, parsed: 1, unchanged: 0 });
+  });
+
+  it('D17: keeps texts only if those that came since their object changed are an eighth of the limit', () => {
+    const named = (name: string, version: number): Anything => {
+      const object = pod(version, name) as Anything;
+      return {
+        ...object,
+        metadata: { ...object.metadata, name, uid: name },
+        data: 'x'.repeat(2000),
+      };
+    };
+    const keptOf = (count: number) => {
+      const names = Array.from({ length: count }, (_, at) => `${at}`);
+      const recent = new RecentDocuments(64 * 1024);
+      const counts = { compared: 0, parsed: 0, unchanged: 0 };
+      const known = storeOf(...names.map((name) => named(name, 1)));
+      const reader = new DifferentialReader<Anything>({ ...context, known }, recent, counts);
+      for (let event = 0; event < count * 3; event++) {
+        const text = bytes(JSON.stringify(named(`${event % count}`, event + 2)));
+        reader.read(text, 0, text.length, false);
+      }
+      expect(counts).toEqual({ compared: count * 3, parsed: 0, unchanged: 0 });
+      return recent.count;
+    };
+    expect([keptOf(10), keptOf(3)]).toEqual([0, 3]);
   });
 
   it('D18: parses the objects of a streaming LIST, and compares those of the events after it', () => {

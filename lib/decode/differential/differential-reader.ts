@@ -94,9 +94,10 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     this.count(compared === undefined ? 'parsed' : 'compared');
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
-    let isKept = compared !== undefined && earlier !== undefined;
+    const wasCompared = compared !== undefined;
+    let isKept = wasCompared && earlier !== undefined;
     if (isLast) recent.drop(hash);
-    else if (!isKept && (recent.isRecent(hash, to - from) || earlier !== undefined)) {
+    else if (!isKept && (recent.isRecent(hash, to - from, wasCompared) || earlier !== undefined)) {
       recent.keep(hash, this.#form, bytes, from, to, value);
       isKept = true;
     }

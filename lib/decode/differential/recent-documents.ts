@@ -66,12 +66,16 @@ export class RecentDocuments {
     return entry;
   }
 
-  /** Records a change of an object that was parsed and is not kept. Returns whether its text is to be kept now. */
-  isRecent(hash: number, length: number): boolean {
+  /**
+   * Records a change of an object whose text is not kept. Returns whether it is to be kept now. If the object could be compared with the
+   * stored one, only a change soon after is worth a copy of the text.
+   */
+  isRecent(hash: number, length: number, wasCompared: boolean): boolean {
     const place = hash & (SEEN - 1);
     this.#parsedBytes += length;
     const since = this.#parsedBytes - (this.#seenAt[place] ?? 0);
-    const isRecent = this.#seen[place] === hash && since <= this.#maxBytes;
+    const most = wasCompared ? this.longest : this.#maxBytes;
+    const isRecent = this.#seen[place] === hash && since <= most;
     this.#seen[place] = hash;
     this.#seenAt[place] = this.#parsedBytes;
     return isRecent;
