@@ -40,7 +40,7 @@ async function clientNode(): Promise<typeof import('@kubernetes/client-node')> {
 /** Returns the function that parses YAML. A bundle, which has no folder of packages, loads all of client-node. */
 async function yamlParser(): Promise<(text: string) => unknown> {
   try {
-    return (await import('./yaml-parser.ts')).parseYaml;
+    return (await import('./yaml-parser.ts')).yamlParserAlone();
   } catch {
     return (await clientNode()).loadYaml;
   }

@@ -6,9 +6,9 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// By its path, because webpack would look for the package in `createRequire(import.meta.url)` while it bundles.
-const here = createRequire(fileURLToPath(import.meta.url));
-const { load } = createRequire(here.resolve('@kubernetes/client-node'))('js-yaml');
-
-/** Parses a text. Throws an error with the position, `mark`. */
-export const parseYaml: (text: string) => unknown = load;
+/** Returns the function that parses a text, and throws an error with the position, `mark`. */
+export function yamlParserAlone(): (text: string) => unknown {
+  // By its path, because webpack would look for the package in `createRequire(import.meta.url)` while it bundles.
+  const here = createRequire(fileURLToPath(import.meta.url));
+  return createRequire(here.resolve('@kubernetes/client-node'))('js-yaml').load;
+}

@@ -276,10 +276,13 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
       .run(async (store) => {
         // The stored collection may have been deleted since this write was queued.
         if (this.#stored === 'no') return undefined;
-        const head = await this.#known.last();
+        // Only the end of a run writes before the head is known.
+        const head = await this.#known.within(Promise.resolve());
         if (head === '') return undefined;
-        const due = (this.#stored === 'asks' && whole) || change;
-        const result = await store.write(this.#id, { ...due, head });
+        const result = await store.write(this.#id, {
+          ...((this.#stored === 'asks' && whole) || change),
+          head,
+        });
         this.#report.written();
         return result;
       })

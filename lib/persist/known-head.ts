@@ -10,7 +10,7 @@ import { stopwatch } from '../rx/stopwatch.ts';
 import { clusterUid, snapshotHead } from './snapshot-head.ts';
 import type { CheckedSnapshotOptions } from './snapshot-options.ts';
 
-/** How long a warm start waits for the UID after a list was answered, and the end of a run to write, in milliseconds. */
+/** How long a warm start waits for the UID after a list was answered, and the end of a run before it writes, in milliseconds. */
 const UID_MS = 5_000;
 /** The shortest time between two requests for the UID after one that failed, in milliseconds. */
 const ASK_AGAIN_MS = 60_000;
@@ -73,16 +73,6 @@ export class KnownHead {
       return '';
     });
     return Promise.race([known, waits, listed.then(() => known)]);
-  }
-
-  /** Returns the head, or '' if the request for the UID has failed or does not end in time. */
-  last(): string | Promise<string> {
-    const { head } = this;
-    if (head !== '' || this.#asking === undefined) return head;
-    const late = new Promise<string>((resolve) => {
-      looseTimer(UID_MS, this.#scheduler, () => resolve(''));
-    });
-    return Promise.race([this.#asking.catch(() => ''), late]);
   }
 
   /** Requests the UID of a server that answers lists. If it still does not tell it, `warn` is called once. */

@@ -134,9 +134,10 @@ describe('a decoder over undici', () => {
         reader.read(text, 0, text.length, false);
       }
       expect(counts).toEqual({ compared: count * 3, parsed: 0, unchanged: 0 });
-      return recent.count;
+      return recent.bytes;
     };
-    expect([keptOf(10), keptOf(3)]).toEqual([0, 3]);
+    expect(keptOf(10)).toBe(0);
+    expect(keptOf(3)).toBeGreaterThan(3 * 2000);
   });
 
   it('D18: parses the objects of a streaming LIST, and compares those of the events after it', () => {

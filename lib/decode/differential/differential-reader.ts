@@ -94,10 +94,11 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     this.count(compared === undefined ? 'parsed' : 'compared');
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
-    const wasCompared = compared !== undefined;
-    let isKept = wasCompared && earlier !== undefined;
+    let isKept = compared !== undefined && earlier !== undefined;
+    // Comparing with the stored object costs little more, so only an object that changes often is worth a copy of its text.
+    const most = compared === undefined ? undefined : recent.longest;
     if (isLast) recent.drop(hash);
-    else if (!isKept && (recent.isRecent(hash, to - from, wasCompared) || earlier !== undefined)) {
+    else if (!isKept && (recent.isRecent(hash, to - from, most) || earlier !== undefined)) {
       recent.keep(hash, this.#form, bytes, from, to, value);
       isKept = true;
     }

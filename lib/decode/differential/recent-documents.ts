@@ -50,11 +50,6 @@ export class RecentDocuments {
     return this.#bytes + this.shapes.bytes;
   }
 
-  /** The number of documents. */
-  get count(): number {
-    return this.#entries.size;
-  }
-
   /**
    * Returns the document of this hash whose value has this form. Collections that share a decoding may receive the same
    * objects and admit them in different forms.
@@ -66,15 +61,11 @@ export class RecentDocuments {
     return entry;
   }
 
-  /**
-   * Records a change of an object whose text is not kept. Returns whether it is to be kept now. If the object could be compared with the
-   * stored one, only a change soon after is worth a copy of the text.
-   */
-  isRecent(hash: number, length: number, wasCompared: boolean): boolean {
+  /** Records a change of an object whose text is not kept. Returns whether it is to be kept: after at most `most` bytes of texts. */
+  isRecent(hash: number, length: number, most: number = this.#maxBytes): boolean {
     const place = hash & (SEEN - 1);
     this.#parsedBytes += length;
     const since = this.#parsedBytes - (this.#seenAt[place] ?? 0);
-    const most = wasCompared ? this.longest : this.#maxBytes;
     const isRecent = this.#seen[place] === hash && since <= most;
     this.#seen[place] = hash;
     this.#seenAt[place] = this.#parsedBytes;
