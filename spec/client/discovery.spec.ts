@@ -157,14 +157,21 @@ describe('discovery', () => {
     expect((await failureOf(createDiscovery(client).served())).message).toBe(
       'GET /api: expected a list of API groups, got "undefined"; is "http://server" an API server?',
     );
-    const silent = scriptedServer([null]);
-    const controller = new AbortController();
-    const { signal } = controller;
-    const asked = failureOf(createDiscovery(silent.client).served({ signal }));
-    await new Promise((resolve) => setImmediate(resolve));
-    controller.abort();
-    expect(await asked).toMatchObject({ reason: 'Aborted' });
-    expect(silent.aborted).toHaveLength(2);
+    const roots: Record<string, Scripted> = {
+      '/api': { body: { kind: 'APIVersions', versions: ['v1'] } },
+      '/apis': { body: { kind: 'APIGroupList', groups: [] } },
+    };
+    // One that is silent from the beginning, and an older one whose core group is.
+    for (const isOld of [false, true]) {
+      const silent = scriptedServer(({ path }) => (isOld && roots[path]) || null);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const asked = failureOf(createDiscovery(silent.client).served({ signal }));
+      await new Promise((resolve) => setImmediate(resolve));
+      controller.abort();
+      expect(await asked).toMatchObject({ reason: 'Aborted' });
+      expect(silent.aborted).toContain(isOld ? 'GET /api/v1' : 'GET /apis');
+    }
   });
 
   it('C16: discovers the resources of the fake API server', async () => {

@@ -1,8 +1,9 @@
 /** Tests what follows from observations, as data: set-ups that take long, or need a clock or a vendor. */
 import type { KubeClient, TransportEvent } from 'rx-informer';
 import type { Observations, SeenWatch } from 'rx-informer/diagnose';
-import { Subject } from 'rxjs';
+import { concat, firstValueFrom, map, of, Subject, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { exchange } from '../../lib/diagnose/exchange.ts';
 import { judge } from '../../lib/diagnose/judge.ts';
 import { observedWatch } from '../../lib/diagnose/observe-watch.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -269,6 +270,22 @@ describe('judge', () => {
     events$.complete();
     expect(seen?.bookmarkMs).toBeGreaterThan(10_000);
     expect(judged({ streamed: seen })).toEqual([]);
+  });
+
+  it('C50: the time in which a request waits for its turn is not that of the server', async () => {
+    const time = new VirtualTime();
+    const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
+    const later = (ms: number, event: TransportEvent) =>
+      timer(ms, time).pipe(map((): TransportEvent => event));
+    const send = () =>
+      concat(of({ kind: 'queued' }), later(500, { kind: 'sending' }), later(10, head));
+    const client = { baseUrl: 'http://fake', send } as unknown as KubeClient;
+    const tools = { client, scheduler: time, timeoutMs: 1_000 };
+    const sent = { path: '/api/v1/pods', query: {} };
+    const watch = firstValueFrom(observedWatch(tools, { ...sent, resource: 'pods', seconds: 1 }));
+    const call = exchange(tools, { ...sent, method: 'GET' });
+    await time.advance(1_000);
+    expect([(await watch).headMs, (await call).tookMs]).toEqual([10, 10]);
   });
 
   it('C50: a watch that never ends is late, although no time was lost', async () => {

@@ -298,9 +298,15 @@ describe('an informer factory', () => {
     expect(resyncs).toEqual({ pods: 6, nodes: 0 });
     await time.advance(50_000);
     expect(resyncs.nodes).toBe(1);
-    // Nor do they apply to a resource of another group.
-    const others = { ...pods, group: 'example.com', apiVersion: 'example.com/v1' };
-    expect(() => own.lister(others).byIndex('phase', 'Running')).toThrow(TypeError);
+    // Nor do they apply to a resource of another group, version or name.
+    for (const other of [
+      { group: 'example.com', apiVersion: 'example.com/v1' },
+      { version: 'v2', apiVersion: 'v2' },
+      { plural: 'others' },
+    ])
+      expect(() => own.lister({ ...pods, ...other }).byIndex('phase', 'Running')).toThrow(
+        TypeError,
+      );
   });
 
   it('G10: names its informers by factory, resource and scope, without duplicates', () => {

@@ -1,4 +1,4 @@
-import { type ListPart, type ListRequest, type ListSignal, listPages } from 'rx-informer';
+import { ApiError, type ListPart, type ListRequest, type ListSignal, listPages } from 'rx-informer';
 
 import { type Observable, of, throwError } from 'rxjs';
 
@@ -129,6 +129,19 @@ describe('a token that expires', () => {
       expect(collected(listPages(pages, first))).toEqual(['a', 'restart', `# ${error.code}`]);
       expect(pages.asked.length).toBe(3);
     }
+  });
+
+  it('W15: the kinds of the pages before do not count for the complete list', () => {
+    const wrong = (page: ListPart<Pod>) => ({
+      ...page,
+      wrongKind: ApiError.local('WrongKind', 'nodes'),
+    });
+    const run = (page: ListPart<Pod>, full: ListPart<Pod>) =>
+      collected(listPages(lister(of(page), failing(expired), of(full)), first));
+    const full = listPart('20', []);
+    expect(run(listPart('10', ['a@1'], 'C1'), wrong(full))).toEqual(['a', 'restart', '# nodes']);
+    const listed = ['restart', 'listed 20 in pages', '|'];
+    expect(run(wrong(listPart('10', [], 'C1')), full)).toEqual(listed);
   });
 
   it('W1: a token that has expired on the first page is the error of the list', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Meta } from '../../lib/nats/meta.ts';
+import { PastPlaces } from '../../lib/nats/read/past-places.ts';
 import { type Folded, Session } from '../../lib/nats/read/session.ts';
 import type { Received } from '../../lib/nats/received.ts';
 import { Tally } from '../../lib/nats/tally.ts';
@@ -168,6 +169,26 @@ describe('a session', () => {
       ['DELETED shop/b', 'BOOKMARK 13'],
     ]);
     expect([session.fork('13')?.place?.sequence, session.fork('9')]).toEqual([9, undefined]);
+  });
+
+  it('J3: a reader remembers the way back over 128 sets with 2,000 changes, also after it was empty', () => {
+    const past = new PastPlaces();
+    const remember = (resourceVersion: string, changes: number) => {
+      const place = { resourceVersion, sequence: 1, epoch: '', writer: '', heartbeatMs: 1 };
+      past.remember({ place, before: Array(changes).fill(['shop/a', undefined]) });
+    };
+    for (const first of [1, 1_000]) {
+      for (let at = first; at <= first + 128; at++) remember(String(at), 1);
+      const ways = [first, first + 1].map((at) => past.wayBack(String(at))?.length);
+      expect(ways).toEqual([undefined, 128]);
+      remember('large', 1_999);
+      remember('last', 1);
+      expect(past.wayBack('large')).toHaveLength(2);
+      remember('more', 1);
+      expect([past.wayBack('large'), past.wayBack('last')?.length]).toEqual([undefined, 2]);
+      past.clear();
+      expect(past.wayBack('last')).toBeUndefined();
+    }
   });
 
   it('J4: a set that lacks an object is no 410 while messages follow, because the object was overwritten meanwhile', () => {

@@ -436,6 +436,31 @@ it('a certificate returned by a plugin is sent', async () => {
   expect(await client.request<Answer>(version)).toEqual({ peer: 'test-only client' });
 });
 
+it('the connections with a certificate that was replaced end', async () => {
+  const sockets = new Map<Socket, string | undefined>();
+  const handler: Parameters<typeof listen>[1] = (request, response) => {
+    const { authorization } = request.headers;
+    sockets.set(request.socket, authorization);
+    const isRefused = request.url === '/refused' && authorization === 'Bearer t-1';
+    const headers = { 'content-type': 'application/json', 'keep-alive': 'timeout=3600' };
+    response.writeHead(isRefused ? 401 : 200, headers).end('{}');
+  };
+  const api = await listen('https', handler, { clientCertificates: 'any' });
+  endings.push(api.close);
+  const pair = JSON.stringify({
+    clientCertificateData: testOnlyClientCert,
+    clientKeyData: testOnlyClientKey,
+  });
+  const { exec } = plugin(printToken("'t-' + run", `, ...(run > 1 ? {} : ${pair})`));
+  const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
+  const client = await open({ text: kubeconfig(cluster, { exec }) });
+  await client.request(version);
+  await client.request({ path: '/refused' });
+  const left = () => [...sockets].filter(([socket]) => !socket.destroyed).map(([, sent]) => sent);
+  await eventually(() => left().length === 1, 'the end of the first connection');
+  expect(left()).toEqual(['Bearer t-2']);
+});
+
 it.each([
   ['fails', "process.stderr.write('token=hunter2'); process.exit(1);"],
   ['prints invalid JSON', "console.log('hunter2 {');"],

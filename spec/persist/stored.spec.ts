@@ -113,6 +113,13 @@ describe('a stored collection', () => {
       expect(rig.store.only).toBeUndefined();
       expect(warnings.map(({ type }) => type)).toEqual(['not-stored']);
       expect(warnings[0]?.message).toContain('the UID of the cluster is not known');
+      const asked = () => rig.server.requests.filter(({ use }) => use === 'call').length;
+      const before = asked();
+      for (let revision = 2; revision < 20; revision++) {
+        rig.put('s0', revision);
+        await rig.time.advance(2_000);
+      }
+      expect(asked() - before).toBeLessThan(2);
       // When the cluster is known, everything is stored.
       fault.heal();
       await rig.time.advance(150_000);

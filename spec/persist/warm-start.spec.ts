@@ -235,9 +235,17 @@ describe('a warm start', () => {
     informer.start();
     await rig.time.advance(5_000);
     expect(rig.store.collections.size).toBe(2);
+    for (const [name, namespace] of [
+      ['a', 'one'],
+      ['b', 'two'],
+    ] as const) {
+      rig.put(name, 2, namespace);
+      await rig.time.advance(1_500);
+      expect(rig.store.written.at(-1)?.keys).toEqual([`${namespace}/${name}`]);
+    }
     await refuseAll(rig, 'two');
     const before = rig.store.written.length;
-    for (let revision = 2; revision < 10; revision++) {
+    for (let revision = 3; revision < 11; revision++) {
       rig.put('a', revision, 'one');
       await rig.time.advance(1_500);
       expect([...rig.store.collections.keys()]).toEqual([expect.stringContaining('/one/')]);

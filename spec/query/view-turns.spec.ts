@@ -135,6 +135,8 @@ describe('the snapshot of a view', () => {
     }
     const sorted$ = world.changes$.pipe(liveSort((x, y) => x.n - y.n));
     const view = toView(sorted$.pipe(liveWindow(1, 2)));
+    const within = toView(sorted$.pipe(liveWindow(1, 2), liveWindow(1, 1)));
+    within.subscribe(() => undefined);
     let calls = 0;
     view.subscribe(() => calls++);
     const shown = () => {
@@ -144,6 +146,7 @@ describe('the snapshot of a view', () => {
     expect(shown()).toEqual([[1, 2], 5, 0]);
     world.commit([{ name: 'last', what: 'set', n: 9, group: 'a' }]);
     expect(shown()).toEqual([[1, 2], 6, 1]);
+    expect(within.getSnapshot()).toMatchObject({ rows: [{ n: 2 }], total: 6 });
     world.commit([{ name: 'first', what: 'set', n: -1, group: 'a' }]);
     expect(shown()).toEqual([[0, 1], 7, 2]);
     // A row that is not in the window is absent for the view.

@@ -158,6 +158,23 @@ describe('rows from before a stop', () => {
     expect(shown.at(-1)?.status.live).toBe(true);
   });
 
+  it('V17: the status of all forgets a removed informer once another one has taken its place', async () => {
+    const page = pageOfInformers();
+    const fault = page.server.faults.failNext(undefined, { status: 403, times: 99 });
+    const status = noting(() => useStatus());
+    const held = noting(() => useInformer(configMaps, scope));
+    const all = [status.Rows, held.Rows].map((Each, key) => createElement(Each, { key }));
+    await rendered(page)(all, 3_000);
+    expect(status.shown.at(-1)?.error).toMatchObject({ code: 403 });
+    void page.factory.stop(configMaps, scope);
+    fault.heal();
+    await clock.advance(1_000);
+    page.factory.informer(configMaps, scope);
+    page.factory.start();
+    await clock.advance(3_000);
+    expect(status.shown.at(-1)).toMatchObject({ synced: true, error: undefined });
+  });
+
   it('V17: stay stale while another component creates the removed informer again', async () => {
     const page = pageOfInformers();
     const { shown, Rows } = noting(() => useList(configMaps, listed));

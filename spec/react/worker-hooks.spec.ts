@@ -104,6 +104,12 @@ describe('a page over a worker', () => {
     void edits?.edit('ann/pod-of-ann', () => undefined);
     await rig.pass(1_000);
     expect(rig.requests.at(-1)).toBe('GET /apis/example.com/v1/namespaces/ann/pods/pod-of-ann');
+    show(pods);
+    // The error of one edit stays when another one, which began before it, has succeeded.
+    void edits?.edit('ann/pod-of-ann', () => undefined);
+    void edits?.edit('ann/no-pod', () => undefined, { attempts: 0 });
+    await rig.pass(1_000);
+    expect(edits).toMatchObject({ pending: 0, error: { message: /attempts/ } });
     root.unmount();
   });
 

@@ -196,9 +196,9 @@ describe('a streaming list that fails', () => {
 
   it('R6, R19: a server that fails the LIST, too, is only unavailable, and is not remembered', () => {
     const down = failing(answer(503));
-    const answers = { watches: [down, down, down, open(['end@9'])], lists: [down] };
-    const { requested, remembered } = run(answers, 20_000);
-    expect([requested, remembered]).toEqual(['S S S L0 S', 0]);
+    const watches = [down, down, down, failing(answer(403)), open()];
+    const { requested, remembered } = run({ watches, lists: [down, ...lists] }, 20_000);
+    expect([requested, remembered]).toEqual(['S S S L0 S L0 W7', 0]);
   });
 
   it('R6: an outage of which the last try still has a 5xx with Retry-After waits before the LIST', () => {

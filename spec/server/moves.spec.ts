@@ -104,6 +104,10 @@ describe('a page that moves to another server', () => {
     // What is old is sent, for those who have nothing newer.
     expect(messages().length).toBeGreaterThan(0);
     expect(view.shown()).toMatchObject({ list: 'new web', synced: false, stale: true });
+    // The position that the old rows brought is that of the page, which moves once more.
+    move();
+    await rig.pass(5_000);
+    expect(view.shown()).toMatchObject({ list: 'new web', synced: false, stale: true });
     expect(view.view.getSnapshot().status.staleSinceMs).toBeLessThan(rig.scheduler.now() - 5_000);
     other.hold(false);
     await rig.pass(500);

@@ -277,6 +277,20 @@ describe('watches of several tabs', () => {
     const { longest, most } = await observe(time, tabs, names, 60_000);
     expect(most).toBe(4);
     expect(longest).toBeLessThanOrEqual(12_000);
+    const pool = lockPool(locks, 'rx', pagePool());
+    const granted: { release(): void }[] = [];
+    const ask = () =>
+      pool.acquire(
+        1,
+        (slot) => granted.push(slot),
+        () => expect.fail(),
+      );
+    const withdrawals = [ask(), ask(), ask()];
+    await time.advance(1);
+    withdrawals[1]?.();
+    granted[0]?.release();
+    granted[1]?.release();
+    expect([granted.length, await pool.contended()]).toEqual([2, false]);
   });
 
   it('T64: unsubscribing leaves no lock and no request for one', async () => {

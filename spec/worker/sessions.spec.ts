@@ -272,7 +272,7 @@ describe('a worker with a store on disk', () => {
       await rig.pass(100);
       act(rig, tab);
       await rig.pass(10_000);
-      expect(store.collections.size).toBe(0);
+      expect([store.collections.size, store.closed]).toEqual([0, true]);
     },
   );
 

@@ -1,7 +1,7 @@
-import { createClient, type KubeClient, liveFilter, toView } from 'rx-informer';
+import { type KubeClient, liveFilter, toView } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
-import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
-import { NEVER, of, Subject } from 'rxjs';
+import { seededRandom } from 'rx-informer/testing';
+import { NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type FakeCluster, folding, worldOf } from './world.ts';
 
@@ -233,23 +233,30 @@ describe('the state of many clusters', () => {
     await clusters.stop();
   });
 
-  it('U5: a factory function that throws makes only its cluster fail', async () => {
-    const server = createFakeApiServer();
-    const client = createClient({ baseUrl: 'http://x', fetch: server.fetch });
+  it('U5: a factory function that throws makes only its cluster fail, and a factory that cannot start is stopped', async () => {
     const { createInformerFactory } = await import('rx-informer');
-    const { clusters } = worldOf(
-      [],
-      {
-        factory: (each, cluster) => {
-          if (cluster === 'west') throw new Error('no factory for west');
-          return createInformerFactory(each);
-        },
+    const stopped: string[] = [];
+    const { clusters, clients$, clientsOf } = worldOf(['east', 'west', 'north', 'south'], {
+      factory: (client, cluster) => {
+        if (cluster === 'west') throw new Error('no factory for west');
+        const factory = createInformerFactory(client);
+        if (cluster === 'east') return factory;
+        const start = () => {
+          throw new Error(`no start of ${cluster}`);
+        };
+        return Object.assign(factory, { start, stop: async () => void stopped.push(cluster) });
       },
-      of({ east: client, west: client }),
-    );
+    });
+    clients$.next(clientsOf('east', 'west', 'north'));
+    clusters.informer(pods).changes$.subscribe();
+    expect(clusters.names).toEqual(['east', 'north']);
     clusters.start();
+    clients$.next(clientsOf('east', 'west', 'north', 'south'));
     expect(clusters.names).toEqual(['east']);
-    expect(clusters.status.clusters['west']?.text).toContain('no factory for west');
+    expect(clusters.status.text).toMatch(
+      /no factory for west.*no start of north.*no start of south/,
+    );
+    expect(stopped).toEqual(['north', 'north', 'south']);
     await clusters.stop();
   });
 

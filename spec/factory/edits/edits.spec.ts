@@ -292,13 +292,36 @@ describe('the edits of an object', () => {
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
+const web = {
+  ...{ resource: deployments, target: 'shop/web', signal: undefined, draft: undefined },
+  timeoutMs: Number.POSITIVE_INFINITY,
+};
+
+it('V13: an edit waits for the one before it, also if an earlier one has ended', async () => {
+  const edits = new SentEdits(asyncScheduler);
+  const sent: (() => void)[] = [];
+  const add = () =>
+    void edits.add({ ...web, send: () => new Promise<void>((resolve) => sent.push(resolve)) });
+  const turn = () => new Promise(setImmediate);
+  const counts: number[] = [];
+  add();
+  add();
+  for (const _ of [1, 2]) {
+    sent.at(-1)?.();
+    await turn();
+    add();
+    await turn();
+    counts.push(sent.length);
+  }
+  expect(counts).toEqual([2, 3]);
+});
+
 it('B12: edits of one object that overlap without end keep no answers', async () => {
   const edits = new SentEdits(asyncScheduler);
   const answers: WeakRef<object>[] = [];
   const edit = (released?: Promise<void>) =>
     edits.add({
-      ...{ resource: deployments, target: 'shop/web', signal: undefined, draft: undefined },
-      timeoutMs: Number.POSITIVE_INFINITY,
+      ...web,
       send: async () => {
         await released;
         const answer = { large: 'x' };
