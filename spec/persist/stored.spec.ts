@@ -773,6 +773,7 @@ describe('the options', () => {
   it.each([
     ['group', { group: 'example.com', apiVersion: 'example.com/v1' }],
     ['version', { version: 'v2', apiVersion: 'v2' }],
+    ['name', { plural: 'others' }],
   ])(
     'P9: nothing is stored of a kind whose %s is not that of the named one',
     async (_what, other) => {

@@ -67,6 +67,13 @@ describe('the version of a list', () => {
     expect(requested({ lists, watches: [gone] }, 2_000).requested).toBe('L0 W10 L10 L W11');
   });
 
+  it('D18: objects are reused for a list again after a list for which they were not', () => {
+    const back = of({ ...listPart('3', ['a@2']), unparsed: true as const });
+    const answers = { lists: [of(listPart('5')), back, back, of(listPart('7'))], watches: [gone] };
+    const { lists } = requested(answers, 4_500).script;
+    expect(lists.map(({ reuse }) => reuse)).toEqual([undefined, true, undefined, true]);
+  });
+
   const legacy = { code: 504, reason: 'Timeout' };
   const encodings = {
     'a cause with a reason': tooLarge,

@@ -176,10 +176,14 @@ describe('a painted page', () => {
     follow(cluster, names);
     await rig.pass(3_000);
     expect(rig.stored).toHaveLength(2);
+    const open = () => [...rig.disk.databases.values()].map((each) => each.connections.size);
+    expect(open()).toContain(1);
     cluster.close();
+    await rig.pass(100);
+    expect(new Set(open())).toEqual(new Set([0]));
     cluster.signedOut();
     await rig.pass(1_000);
-    expect(rig.stored).toHaveLength(0);
+    expect([rig.stored, new Set(open())]).toEqual([[], new Set([0])]);
   });
 
   it('B15: the rows keep their age if the query is asked again before the worker has answered', async () => {
@@ -211,8 +215,10 @@ describe('a painted page', () => {
     await rig.former({ named: 'own' } as never);
     const others = liveQuery({ from: secrets, select: { name: 'metadata.name' } });
     await rig.former(others as never);
-    rig.paint = { ...paint, kinds: [{ ...pods, group: 'example.com' }] };
-    await rig.former();
+    for (const other of [{ group: 'example.com' }, { version: 'v2' }, { plural: 'others' }]) {
+      rig.paint = { ...paint, kinds: [{ ...pods, ...other }] };
+      await rig.former();
+    }
     expect(rig.stored.slice(1)).toEqual([]);
     rig.paint = { ...paint, queries: ['own'] };
     await rig.former({ named: 'own' } as never);

@@ -288,9 +288,15 @@ describe('queries over many clusters', () => {
     expect(names().sort()).toEqual(['east-1', 'east-2', 'west-1']);
     const wrong = liveQuery({ from: pods, where: { index: 'node', eq: 'n' } });
     expect(() => queries.view(wrong)).toThrow(/have only these indices: namespace, phase/);
-    const from = { ...pods, group: 'example.com', apiVersion: 'example.com/v1' };
-    const other = liveQuery({ from, where: { index: 'phase', eq: 'Failed' } });
-    expect(() => queries.view(other)).toThrow(/example\.com have only these indices: namespace;/);
+    for (const other of [
+      { group: 'example.com', apiVersion: 'example.com/v1' },
+      { version: 'v2', apiVersion: 'v2' },
+      { plural: 'others' },
+    ]) {
+      const from = { ...pods, ...other };
+      const asked = liveQuery({ from, where: { index: 'phase', eq: 'Failed' } });
+      expect(() => queries.view(asked)).toThrow(/ have only these indices: namespace;/);
+    }
     expect(queries.explain(failed).sources[0]?.index).toBeUndefined();
     leave();
     await clusters.stop();
