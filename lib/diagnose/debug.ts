@@ -106,8 +106,11 @@ class Recorder<T extends KubernetesObject> implements InformerPart<T> {
 
   received(at: number, deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
+      const begun = this.#lists[at];
+      // The parts of a list that has failed are void.
+      if (delta.type === 'replace-abort' && begun !== undefined) begun.objects = 0;
       if (delta.type !== 'replacing' && delta.type !== 'replaced') continue;
-      const list = this.#lists[at] ?? { sinceMs: this.#passedMs(), objects: 0 };
+      const list = begun ?? { sinceMs: this.#passedMs(), objects: 0 };
       this.#lists[at] = { ...list, objects: list.objects + delta.objects.length };
       if (delta.type !== 'replaced') continue;
       const objects = list.objects + delta.objects.length;

@@ -52,6 +52,26 @@ describe('debug', () => {
     expect(taken().at(-1)).toBe('pods: the run has ended (stopped)');
   });
 
+  it('I122: the objects of a list that failed, or that a stop has ended, are not those of the next one', async () => {
+    const { scheduler, server, informer, taken } = setUp();
+    for (const name of ['web-0', 'web-1']) server.objects.create(pods, pod(name));
+    server.faults.withoutInitialEventsEnd();
+    informer.start();
+    await scheduler.advance(5_000);
+    await informer.stop();
+    server.faults.healAll();
+    informer.start();
+    await scheduler.advance(100);
+    await informer.stop();
+    server.faults.truncateNext();
+    informer.start();
+    await scheduler.advance(5_000);
+    expect(taken().filter((line) => line.includes('list of'))).toEqual([
+      'pods: list of 2 objects complete after 0 ms: version 3',
+      'pods: list of 2 objects complete after 1200 ms: version 3',
+    ]);
+  });
+
   it('I122: says when the next watch takes over', async () => {
     const { scheduler, informer, taken } = setUp();
     informer.start();

@@ -89,9 +89,9 @@ describe('a streaming list (TestWatchList)', () => {
       ['end@9'],
     ];
     // Of several events of one key in a batch, the last counts.
-    const batch = ['+a@1', '?a@2', '+b@3', '?c@4', '-c@5', '-b@6', '?b@7'];
+    const batch = ['+a@1', '?a@2', '+b@3', '?c@4', '-c@5', '-b@6', '?b@7', '+d@8', '-d@9'];
     const { emitted: folded } = run({ watches: [open(batch, ['end@9'])], lists }, 100);
-    expect(folded).toEqual(['(-c ?a ?b', ')@9']);
+    expect(folded).toEqual(['(-c -d ?a ?b', ')@9']);
     const { emitted } = run({ watches: [open(...sent)], lists }, 100);
     expect(emitted).toEqual(['(a@1 b@2 c@3', '(a@4 -b', '(c@7 ?a', ')@9']);
   });
