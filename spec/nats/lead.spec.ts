@@ -68,12 +68,19 @@ describe('the lead of a publisher', () => {
     expect([own.isLeading, holder()]).toEqual([true, 'a']);
     await time.advance(4_000);
     expect([own.isLeading, other.isLeading, holder()]).toEqual([false, true, 'b']);
-    expect(publisher.status).toMatchObject({
+    const givenUp = {
       phase: 'standby',
       message: expect.stringMatching(
         /^there is no connection to NATS, so this process has given up/,
       ),
-    });
+    };
+    expect(publisher.status).toMatchObject(givenUp);
+    fake.report('reconnect');
+    await time.advance(1_000);
+    expect(publisher.status.message).toMatch(/^b has the Lease/);
+    fake.report('disconnect');
+    await time.advance(13_000);
+    expect(publisher.status).toMatchObject(givenUp);
     // It does not compete, also if nobody has the Lease.
     void other.stop();
     await time.advance(60_000);

@@ -96,6 +96,20 @@ describe('a link at bad moments', () => {
     expect(waits.length).toBe(10);
   });
 
+  it('B8: a tab that was left, and is shown again, can be hidden as before', async () => {
+    const rig = rigWith('a');
+    const tab = rig.open();
+    follow(tab.cluster, names);
+    await rig.pass(1_000);
+    const hidden: unknown[] = [];
+    for (const change of ['left', 'shown', 'hidden', 'shown'] as const) {
+      tab.turn(change);
+      await rig.pass(1_000);
+      hidden.push([...rig.served.tabs].map(({ isHidden }) => isHidden));
+    }
+    expect(hidden).toEqual([[], [false], [true], [false]]);
+  });
+
   it('B8: a host that has answered too late leaves no tab behind in the worker', async () => {
     const rig = rigWith('a');
     rig.delayMs = 3_000;
