@@ -3,8 +3,10 @@ import { type LiveQuery, liveQuery, type View } from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
 import { type ShareServerOptions, shareServer } from 'rx-informer/server';
 import { connectWorker, editInWorker } from 'rx-informer/worker';
+import { NEVER, Subject } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inTurn } from '../../lib/rx/drain.ts';
+import { connectPage } from '../../lib/server/page/connect-server.ts';
 import { RelayedFeed, rowsBetween } from '../../lib/server/relay/relayed-feed.ts';
 import { RemoteRows } from '../../lib/wire/remote-rows.ts';
 import { AskedView } from '../../lib/worker/page/asked-view.ts';
@@ -34,6 +36,23 @@ function ordersOf(letters: readonly string[]): string[][] {
 }
 
 afterEach(() => vi.unstubAllGlobals());
+
+it('E7: a page that signs out before the server has answered connects for nobody when it is hidden', async () => {
+  const rig = new UsersRig();
+  const changes$ = new Subject<'hidden'>();
+  const page = connectPage(
+    {
+      ...{ url: 'ws://localhost/queries', identity: 'ann', scheduler: rig.scheduler },
+      ...{ credentials: () => ({ token: 't-ann' }), webSocket: () => rig.socket() },
+    },
+    { isHidden: () => false, changes$, frame: () => NEVER },
+  );
+  page.signedOut();
+  changes$.next('hidden');
+  await rig.pass(5_000);
+  expect([rig.sockets.length, rig.made, page.connection.phase]).toEqual([1, [], 'signed-out']);
+  page.close();
+});
 
 describe('tabs that share a server', () => {
   it('E21: have one socket and one query upstream, and show what a page with a connection of its own shows', async () => {
