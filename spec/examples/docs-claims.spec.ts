@@ -16,15 +16,16 @@ import {
 } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type Pod, pods } from 'rx-informer/resources';
-import { createFakeApiServer } from 'rx-informer/testing';
+import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { BehaviorSubject, of } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import { expect, onTestFinished, test } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-const page = (name: string) => readFileSync(`${root}docs/guide/${name}.md`, 'utf8');
+const page = (name: string) => readFileSync(`${root}docs/${name}.md`, 'utf8');
 
 /** An address at which nothing listens. */
 async function closedPort(): Promise<string> {
@@ -61,8 +62,46 @@ test('clusters.md: the sample of the status is what a refused connection gives',
   await eventually(() => expect(texts).toContain('2 of 2 clusters live'));
   clients$.next({ ...others, west });
   const sample =
-    /^```\n(\d of \d clusters live; .*)\n```$/m.exec(page('clusters'))?.[1] ?? 'no sample';
+    /^```\n(\d of \d clusters live; .*)\n```$/m.exec(page('guide/clusters'))?.[1] ?? 'no sample';
   await eventually(() => expect(texts).toContain(sample.replace('https://west.example:6443', url)));
+});
+
+test('scaling.md: the requests of an hour are those that the fake server counts', async () => {
+  const time = new VirtualTime();
+  const server = createFakeApiServer({ scheduler: time });
+  const options = { scheduler: time, random: seededRandom(5) };
+  const client = () =>
+    createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+  const informer = () => createSharedInformer(createListWatch(client(), pods, options), options);
+  const hour = async (run: { start(): void; stop(): Promise<void> }[]) => {
+    server.clearRequests();
+    for (const each of run) each.start();
+    await time.advance(3_600_000);
+    const probes = server.requests.filter(
+      ({ query }) => query.fieldSelector === 'metadata.name=rx-informer',
+    ).length;
+    for (const each of run) await each.stop();
+    return [server.requests.length - probes, probes] as const;
+  };
+  const shared = informer();
+  const subscribed = {
+    start() {
+      for (let at = 0; at < 100; at++) shared.changes$.subscribe();
+    },
+    stop: () => shared.stop(),
+  };
+  const [one, probes] = await hour([subscribed]);
+  const [tabs] = await hour(Array.from({ length: 10 }, informer));
+  const clusters = createClusters(of({ east: client(), west: client() }), options);
+  clusters.informer(pods);
+  const [two] = await hour([clusters]);
+  const text = page('operations/scaling');
+  expect(text).toContain(`| one informer with 100 subscribers | ${one} |`);
+  expect(text).toContain(`| 10 tabs, or 10 replicas, each with an informer | ${tabs} |`);
+  expect(text).toContain(`| one informer over 2 clusters | ${two} |`);
+  expect(text).toContain('about 240 small pings an hour');
+  expect(probes).toBeGreaterThan(220);
+  expect(probes).toBeLessThan(260);
 });
 
 test.each(['conflate', 'buffer', 'drop'] as const)(
@@ -88,7 +127,7 @@ test.each(['conflate', 'buffer', 'drop'] as const)(
 
 test('from-client-node.md: the snippet logs each error once, although each phase repeats it in the status', async () => {
   const snippet = 'informer.status$.pipe(map(({ error }) => error), distinctUntilChanged())';
-  expect(page('from-client-node')).toContain(snippet);
+  expect(page('guide/from-client-node')).toContain(snippet);
   const server = createFakeApiServer();
   for (const message of ['first', 'second']) {
     server.faults.failNext({ resource: pods }, { status: 503, message });
@@ -117,7 +156,7 @@ test('from-client-node.md: an error of a callback of client-node rejects start()
   const program = `
     import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
     import { pods } from 'rx-informer/resources';
-    import { createFakeApiServer } from 'rx-informer/testing';
+    import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
     const server = createFakeApiServer();
     const create = (name) => server.objects.create(pods, { metadata: { namespace: 'd', name } });
     const { url } = await server.serve({ port: 0 });
