@@ -1,6 +1,8 @@
-/** Tests how the dashboard reads several logs as one. */
+/** Tests how the dashboard reads several logs as one, and the lines of a log. */
 import { of, Subject, throwError } from 'rxjs';
-import { expect, test } from 'vitest';
+import { TestScheduler } from 'rxjs/testing';
+import { describe, expect, test } from 'vitest';
+import { type Log, logOf } from '../../examples/dashboard/page/details/log-lines.ts';
 import {
   type LogRequest,
   type LogSource,
@@ -48,4 +50,34 @@ test('a log that cannot be read says so once, and the others go on', () => {
   ticks$.next(0);
   ticks$.next(1);
   expect(seen).toEqual(['a  (not started)', 'b  up']);
+});
+
+/** The logs that a page shows, as texts. */
+function shown(marbles: string): string[] {
+  const logs: string[] = [];
+  new TestScheduler(() => {}).run(({ hot, flush }) => {
+    const words = (error: unknown) => `failed: ${error}`;
+    logOf(hot(marbles), words).subscribe(({ lines, end }: Log) =>
+      logs.push(`${lines.map(({ text }) => text).join('')}|${end}`),
+    );
+    flush();
+  });
+  return logs;
+}
+
+describe('the log of a container', () => {
+  test('is painted with the lines of each period, and keeps its last lines if it breaks', () => {
+    expect(shown('ab 300ms c#')).toEqual(['ab|', 'abc|failed: error']);
+    expect(shown('ab 300ms c|')).toEqual(['ab|', 'abc|The log ends here.']);
+    expect(shown('#')).toEqual(['|failed: error']);
+  });
+
+  test('keeps the last thousand lines', () => {
+    const logs: Log[] = [];
+    const texts = Array.from({ length: 1500 }, (_, line) => String(line));
+    logOf(of(...texts), String).subscribe((log) => logs.push(log));
+    expect(logs).toHaveLength(1);
+    expect(logs[0]?.lines).toHaveLength(1000);
+    expect(logs[0]?.lines.at(-1)).toEqual({ id: 1500, text: '1499' });
+  });
 });
