@@ -8,8 +8,8 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { leftToPacked } from './packed/conformance/outside-specs.ts';
+import { IsolatedFirst } from './support/file-orders.ts';
 import { leftToNight } from './support/gate.ts';
-import { IsolatedFirst } from './support/isolated-first.ts';
 import { TEST_HANG_MS } from './support/patience.ts';
 import { SLOW } from './support/slow-specs.ts';
 

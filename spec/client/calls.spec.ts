@@ -13,7 +13,7 @@ import {
 } from 'rx-informer';
 import { clusterRoles, deployments, nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { type Asked, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 interface Widget extends KubernetesObject {

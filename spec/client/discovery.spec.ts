@@ -14,7 +14,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 const aggregated = (items: object[]): Scripted => ({

@@ -9,7 +9,7 @@ import {
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { type Asked, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 

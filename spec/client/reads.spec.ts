@@ -15,7 +15,7 @@ import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER, Observable, Subject, take } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { type Asked, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

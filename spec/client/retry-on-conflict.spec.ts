@@ -2,7 +2,7 @@
 import { ApiError, retryOnConflict } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 
 const conflict = () => new ApiError({ code: 409, reason: 'Conflict', message: 'changed' });
 

@@ -14,7 +14,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../lib/command/command.ts';
 import { notLoaded } from '../../lib/node/optional-package.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const file = fileURLToPath(new URL('../node/widgets.crd.yaml', import.meta.url));

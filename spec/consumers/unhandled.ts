@@ -1,6 +1,6 @@
 /** Collects the errors that rxjs reports as unhandled. */
 import { config } from 'rxjs';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 
 export interface Unhandled {
   /** Waits until rxjs, which reports asynchronously, has reported all errors so far, and returns them. */

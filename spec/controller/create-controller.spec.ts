@@ -17,8 +17,8 @@ import {
 import { config, from, Subject } from 'rxjs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/errors.ts';
 import { eventually } from '../support/patience.ts';
-import { allReported } from '../support/reported-errors.ts';
 import {
   added,
   bookmark,

@@ -12,7 +12,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { config } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 
 function rig(options: Partial<EventRecorderOptions> = {}) {
   const scheduler = new VirtualTime();

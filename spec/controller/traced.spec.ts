@@ -12,7 +12,7 @@ import {
 import { config, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 import { type Pod, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 
 class RecordedSpan implements Span {

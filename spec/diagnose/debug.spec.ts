@@ -6,7 +6,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 
 afterEach(() => {
   config.onUnhandledError = null;

@@ -32,7 +32,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { drafted, editBy } from '../../lib/client/edit.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { eventually } from '../support/patience.ts';
 import { streamingFlags } from './apiserver-binary.ts';
 import { type Cluster, openCluster } from './cluster.ts';

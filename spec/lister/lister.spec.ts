@@ -15,7 +15,7 @@ import {
 } from 'rx-informer';
 import { describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import {
   added,
   bookmark,

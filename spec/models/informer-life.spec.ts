@@ -5,8 +5,8 @@
 
 import { config } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { allReported } from '../support/errors.ts';
 import * as fc from '../support/fast-check.ts';
-import { allReported } from '../support/reported-errors.ts';
 import {
   type Act,
   CALLBACKS,

@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { Drain } from '../../lib/rx/drain.ts';
 import { type Lease, lease } from '../../lib/rx/sharing/lease.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/errors.ts';
 import * as fc from '../support/fast-check.ts';
-import { allReported } from '../support/reported-errors.ts';
 
 const LINGER_MS = 100;
 

@@ -34,7 +34,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 const server = createFakeApiServer();

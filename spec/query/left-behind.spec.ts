@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { type Aggregate, liveGroupBy } from 'rx-informer';
 import { config } from 'rxjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 import { ComingsAndGoings } from './model/comings-and-goings.ts';
 import { type Item, World } from './world.ts';
 

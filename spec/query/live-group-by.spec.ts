@@ -17,9 +17,9 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { allReported } from '../support/errors.ts';
 import * as fc from '../support/fast-check.ts';
 import { isProduction } from '../support/production.ts';
-import { allReported } from '../support/reported-errors.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, item, type Step, World } from './world.ts';
 

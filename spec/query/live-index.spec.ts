@@ -3,7 +3,7 @@ import { createSharedInformer, liveIndex, toView } from 'rx-informer';
 import { BehaviorSubject, config, firstValueFrom, Subject } from 'rxjs';
 import { finalize, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 import {
   added,
   deleted,

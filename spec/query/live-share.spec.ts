@@ -11,8 +11,8 @@ import {
 import { config, merge, Observable, Subject } from 'rxjs';
 import { finalize } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { allReported } from '../support/errors.ts';
 import { isProduction } from '../support/production.ts';
-import { allReported } from '../support/reported-errors.ts';
 import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';

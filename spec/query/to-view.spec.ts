@@ -29,8 +29,8 @@ import {
 import { switchMap, take } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
+import { allReported } from '../support/errors.ts';
 import { isProduction } from '../support/production.ts';
-import { allReported } from '../support/reported-errors.ts';
 import {
   added,
   deleted,

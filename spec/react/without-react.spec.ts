@@ -22,8 +22,8 @@ import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { SucceedingSource, sourceOfView, ViewSource } from '../../lib/react/row-source.ts';
 import { objectOf, objectQuery } from '../../lib/react/use-object.ts';
 import { mergedStatusOf } from '../../lib/react/use-status.ts';
+import { allReported } from '../support/errors.ts';
 import { eventually } from '../support/patience.ts';
-import { allReported } from '../support/reported-errors.ts';
 import { scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 
 const pod = (name: string) => ({ metadata: { name, uid: name } });

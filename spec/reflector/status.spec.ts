@@ -4,7 +4,7 @@ import { marbles } from 'rx-informer/testing';
 import { config, EMPTY, Observable, of, Subject, throwError } from 'rxjs';
 import { map, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 import { rig } from './rig.ts';
 import { answer, brief, events, expired, listPart, opened, type Pod, script } from './script.ts';
 

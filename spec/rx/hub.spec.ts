@@ -4,8 +4,8 @@ import { config } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { afterLinger, Holders } from '../../lib/rx/sharing/holders.ts';
 import { ender, Hub } from '../../lib/rx/sharing/hub.ts';
+import { allReported } from '../support/errors.ts';
 import * as fc from '../support/fast-check.ts';
-import { allReported } from '../support/reported-errors.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 type Action = 'add' | 'tell' | 'throw' | 'take' | { readonly leave: number } | { end: number };

@@ -4,7 +4,7 @@ import { take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { Drain, inDrain } from '../../lib/rx/drain.ts';
 import { type MachineEffect, machine } from '../../lib/rx/machine.ts';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 
 /** Runs `act` and returns the errors that were reported as unhandled. */
 async function reported(act: () => void): Promise<string[]> {

@@ -17,8 +17,8 @@ import { idleTimeout } from '../../lib/rx/idle-timeout.ts';
 import { longTimer, looseTimer } from '../../lib/rx/long-timer.ts';
 import { lease } from '../../lib/rx/sharing/lease.ts';
 import { timingOf } from '../../lib/rx/timing.ts';
+import { allReported } from '../support/errors.ts';
 import * as fc from '../support/fast-check.ts';
-import { allReported } from '../support/reported-errors.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 describe('a lease', () => {

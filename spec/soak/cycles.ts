@@ -14,8 +14,7 @@ import {
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER, type Observable } from 'rxjs';
 import { differentialOverUndici } from '../support/decodings.ts';
-import { countOf, handles, heapMb } from './heap.ts';
-import { brief, mb, type PhaseResult, thousands } from './measure.ts';
+import { brief, countOf, handles, heapMb, mb, type PhaseResult, thousands } from './measure.ts';
 import { pods } from './scene.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -5,8 +5,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from 'rx-informer/testing';
 import { asyncScheduler } from 'rxjs';
-import { countOf, handles } from './heap.ts';
-import { brief, flat, mb, type PhaseResult, type Reading, read, thousands } from './measure.ts';
+import {
+  brief,
+  countOf,
+  flat,
+  handles,
+  mb,
+  type PhaseResult,
+  type Reading,
+  read,
+  thousands,
+} from './measure.ts';
 import { createScene } from './scene.ts';
 import { troubles } from './troubles.ts';
 

@@ -1,8 +1,7 @@
 /** The phase `queries`: a million events over queries that come and go. The heap must stay within 5 %. */
 import { config } from 'rxjs';
 import { ComingsAndGoings } from '../query/model/comings-and-goings.ts';
-import { heapMb } from './heap.ts';
-import { mb, type PhaseResult, thousands } from './measure.ts';
+import { heapMb, mb, type PhaseResult, thousands } from './measure.ts';
 
 /** How much the heap at the end may exceed that after the first tenth. */
 const MOST_GROWTH = 1.05;

@@ -12,8 +12,8 @@ import '../support/load-guards.ts';
 import { cyclesPhase } from './cycles.ts';
 import { dashboardPhase } from './dashboard.ts';
 import { fullSpeedPhase } from './full-speed.ts';
-import { warnings } from './heap.ts';
 import type { PhaseResult } from './measure.ts';
+import { warnings } from './measure.ts';
 import { queriesPhase } from './queries.ts';
 import { virtualPhase } from './virtual.ts';
 

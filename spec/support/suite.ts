@@ -1,7 +1,7 @@
 /** What the configurations of suites have in common: where the sources are, how a run is reported, and when a test hangs. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
-import { longestFirst } from './longest-first.ts';
+import { longestFirst } from './file-orders.ts';
 import { TEST_HANG_MS } from './patience.ts';
 
 type TestOptions = NonNullable<ViteUserConfig['test']>;

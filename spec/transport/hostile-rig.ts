@@ -15,7 +15,7 @@ import { pods } from 'rx-informer/resources';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { map, reduce, take } from 'rxjs/operators';
 import { opened } from '../node/servers.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 /** Ends the servers and the clients of a test. */

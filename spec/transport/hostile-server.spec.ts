@@ -11,7 +11,7 @@ import { pods } from 'rx-informer/resources';
 import { lastValueFrom } from 'rxjs';
 import { toArray } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 import { eventually } from '../support/patience.ts';
 import {
   answering,

@@ -10,7 +10,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { concat, NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { failureOf } from '../support/failure-of.ts';
+import { failureOf } from '../support/errors.ts';
 
 interface Canned {
   readonly status?: number;

@@ -11,7 +11,7 @@ import {
 import { config, of } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 
 /** A provider that records the reported values, by instrument. */
 function recorder() {

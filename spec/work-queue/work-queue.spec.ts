@@ -15,7 +15,7 @@ import { config, from, NEVER, Observable, of, range, Subject, throwError, timer 
 import { map, startWith, take, tap, toArray } from 'rxjs/operators';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { allReported } from '../support/reported-errors.ts';
+import { allReported } from '../support/errors.ts';
 
 const brief = ({ key, type, attempt }: Outcome) => `${key} ${type} ${attempt}`;
 /** A clock that stands still, so that the runs of a test are one slice, however slow the machine is. */

@@ -3,8 +3,7 @@ import { parseArgs } from 'node:util';
 import type { CorpusName } from '../corpus/corpora.ts';
 import { firstVersion, writtenAnnotation } from '../corpus/fields.ts';
 import type { State } from '../server/collection.ts';
-import { countAllocation } from './allocation.ts';
-import { peakRssMb, resetPeakRss, settledRssMb } from './memory.ts';
+import { countAllocation, peakRssMb, resetPeakRss, settledRssMb } from './memory.ts';
 import type { Measurement, Result } from './result.ts';
 
 /** The part of an object that a contestant passes to the measurement: only what a handler of an informer reads. */

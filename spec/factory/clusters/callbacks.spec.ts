@@ -10,7 +10,7 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { changeSet, seededRandom } from 'rx-informer/testing';
 import { config, defer, finalize, NEVER, Observable, Subject, Subscription, startWith } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { allReported } from '../../support/reported-errors.ts';
+import { allReported } from '../../support/errors.ts';
 import { type FakeCluster, folding, worldOf } from './world.ts';
 
 /** A factory whose informers have objects at the first subscription, and emit in the call what the test gives to `source`. */

@@ -2,7 +2,7 @@
 import { liveFilter, liveMap, liveSort, type RefusedRow, toView } from 'rx-informer';
 import { BehaviorSubject, config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { allReported } from '../../support/reported-errors.ts';
+import { allReported } from '../../support/errors.ts';
 import { type Item, World } from '../world.ts';
 
 afterEach(() => {
