@@ -5,8 +5,36 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { scrapedProgram } from '../metrics/running-program.ts';
-import { dashboard } from './dashboard.ts';
 import { PromQl } from './promql.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
+
+interface Panel {
+  readonly type: 'row' | 'timeseries';
+  readonly title: string;
+  readonly description?: string;
+  readonly gridPos: {
+    readonly x: number;
+    readonly y: number;
+    readonly w: number;
+    readonly h: number;
+  };
+  readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+interface Variable {
+  readonly name: string;
+  readonly query: string | { readonly query: string };
+}
+
+interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly Variable[] };
+}
+
+const dashboard: Dashboard = JSON.parse(text('examples/grafana/rx-informer.json'));
 
 /** Panel units of Grafana, by the units that result from the queries. */
 const GRAFANA_UNITS: Readonly<Record<string, string>> = {
@@ -94,8 +122,6 @@ interface Tests {
   }[];
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
 const { groups } = parse(text('examples/grafana/alerts.yml')) as Rules;
 const rules = groups.flatMap((group) => group.rules);
 const names = rules.map(({ alert }) => alert);
