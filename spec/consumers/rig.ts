@@ -4,7 +4,6 @@
  */
 import {
   ApiError,
-  createSharedInformer,
   type SharedInformer,
   type SharedInformerOptions,
   type UnhandledErrorContext,
@@ -17,7 +16,7 @@ import {
   type Pod,
   pod,
   type ScriptedListWatch,
-  scriptedListWatch,
+  scriptedInformer,
 } from '../support/scripted-list-watch.ts';
 
 /** Waits until all settled promises have been processed. */
@@ -56,10 +55,9 @@ export function rig(
   culprit: (informer: SharedInformer<Pod>, source: ScriptedListWatch) => unknown,
   options: SharedInformerOptions<Pod> = {},
 ): Rig {
-  const source = scriptedListWatch();
   const reported: Reported[] = [];
   const warnings: string[] = [];
-  const informer = createSharedInformer<Pod>(source, {
+  const { source, informer } = scriptedInformer({
     name: 'pods',
     backoff: () => 0,
     onUnhandledError: (error, context) => reported.push({ error, ...context }),

@@ -36,7 +36,6 @@ describe('an async handler', () => {
     expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial']);
     await slow.finish(5);
     expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial', '+c@2 watch']);
-    await informer.stop();
   });
 
   it('I19: a callback without a promise runs within the commit, also after callbacks with promises', async () => {
@@ -51,7 +50,6 @@ describe('an async handler', () => {
     await settle();
     source.send(deleted(pod('a', 2)));
     expect(log).toEqual(['a', '-shop/a']);
-    await informer.stop();
   });
 
   it('I19: a callback that waited sees the newest store, and no commit runs within it', async () => {
@@ -70,7 +68,6 @@ describe('an async handler', () => {
     expect(seen).toEqual(['1', '5']);
     expect(registration.lag).toBe(0);
     await slow.finish(9);
-    await informer.stop();
   });
 
   it('I12: the registration is synced once the promises of the first list have settled, also if they reject', async () => {
@@ -98,7 +95,6 @@ describe('an async handler', () => {
       '+c@2 watch',
     ]);
     expect(errors).toEqual([['Error: boom', 'reconcile shop/b']]);
-    await informer.stop();
   });
 
   it('I12: an empty first list is synced immediately, and a late handler has its own sync (TestAddWhileActive)', async () => {
@@ -112,18 +108,16 @@ describe('an async handler', () => {
     expect([late.log, registration.hasSynced]).toEqual([['+a@1* initial'], false]);
     await late.finish();
     expect(registration.hasSynced).toBe(true);
-    await informer.stop();
   });
 
   it('I12: folding the waiting changes does not move the end of the first list', async () => {
-    const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
+    const { source, slow, registration } = slowInformer(['a', 'b', 'c']);
     source.send(modified(pod('b', 2)), deleted(pod('c', 3)), added(pod('d', 4)));
     await slow.finish();
     expect([slow.log.at(-1), registration.hasSynced]).toEqual(['+b@2* initial', false]);
     await slow.finish();
     expect(slow.log.at(-1)).toBe('+d@4 watch');
     expect(registration.hasSynced).toBe(true);
-    await informer.stop();
   });
 
   it('I8, I12: the registration syncs again in each generation', async () => {
@@ -136,7 +130,6 @@ describe('an async handler', () => {
     expect([informer.hasSynced, registration.hasSynced]).toEqual([true, false]);
     await slow.finish();
     expect(registration.hasSynced).toBe(true);
-    await informer.stop();
   });
 
   it('I12: the timeout error of whenSynced names the busy handler, and whenSynced rejects on removal and stop', async () => {
@@ -179,7 +172,6 @@ describe('an async handler', () => {
       '~a@8>8 resync',
       '~c@9>9 resync',
     ]);
-    await informer.stop();
   });
 
   it('I21: every callback takes its objects and one notification, and isInInitialList is true only for additions of the first list', async () => {
@@ -211,7 +203,6 @@ describe('an async handler', () => {
       ['delete', '2', about('c', 'initial', false)],
       ['update', '1', '8', about('a', 'initial', false)],
     ]);
-    await informer.stop();
   });
 });
 
@@ -234,7 +225,6 @@ describe('a deletion', () => {
       [true, { key: 'shop/a', uid: 'a', previous: a, object: end, finalStateUnknown: false }],
       [true, { key: 'shop/b', uid: 'b', ...base }],
     ]);
-    await informer.stop();
   });
 });
 
@@ -256,22 +246,20 @@ describe('the queue of a busy handler', () => {
       '~a@2>3',
       '~a@3>9',
     ]);
-    await informer.stop();
   });
 
-  it('I11: reading resumes if a handler that paused reading is removed', async () => {
+  it('I11: reading resumes if a handler that paused reading is removed', () => {
     const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
     const { source, informer, registration } = slowInformer(['a'], { delivery });
     for (let version = 2; version < 6; version++) source.send(modified(pod('a', version)));
     expect(informer.lastSyncResourceVersion).toBe('3');
     void registration.remove();
     expect(informer.lastSyncResourceVersion).toBe('5');
-    await informer.stop();
   });
 
   it('I20: if a policy starts over, the handler receives the difference', async () => {
     const delivery = { kind: 'drop', limit: 1 } as const;
-    const { source, informer, slow } = slowInformer(['a', 'b'], { delivery });
+    const { source, slow } = slowInformer(['a', 'b'], { delivery });
     await slow.finish(2);
     source.send(modified(pod('a', 2)));
     source.send(deleted(pod('b', 3)));
@@ -279,7 +267,6 @@ describe('the queue of a busy handler', () => {
     source.send(added(pod('c', 5)));
     await slow.finish(9);
     expect(slow.log.slice(2)).toEqual(['~a@1>2 watch', '-b@3 watch', '~a@2>4 watch', '+c@5 watch']);
-    await informer.stop();
   });
 
   it('I20: the resyncs of a handler are left out while that handler has paused reading', async () => {
@@ -298,10 +285,9 @@ describe('the queue of a busy handler', () => {
     expect([slow.log.length, registration.lag]).toEqual([4, 0]);
     await time.advance(1_000);
     expect(slow.log.at(-1)).toBe('~a@1>1 resync');
-    await informer.stop();
   });
 
-  it('I20: ready is called after each batch, with its changes', async () => {
+  it('I20: ready is called after each batch, with its changes', () => {
     const { source, informer } = scriptedInformer();
     const log: string[] = [];
     const gate = new Subject<void>();
@@ -323,12 +309,11 @@ describe('the queue of a busy handler', () => {
     gate.next();
     expect(log.slice(2)).toEqual(['~a@1>3 watch', '-b@4 watch']);
     expect(batches).toEqual([2, 2]);
-    await informer.stop();
   });
 
   it('I20, I21: a resync does not replace the cause of a change that waits already', async () => {
     const time = new VirtualTime();
-    const { source, informer, slow } = slowInformer(
+    const { source, slow } = slowInformer(
       ['a', 'b'],
       { resyncPeriodMs: 1000 },
       { scheduler: time },
@@ -338,7 +323,6 @@ describe('the queue of a busy handler', () => {
     await time.advance(1000);
     await slow.finish(9);
     expect(slow.log.slice(2)).toEqual(['~a@1>2 watch', '~b@1>1 resync']);
-    await informer.stop();
   });
 
   it('I20: addEventHandler throws on a limit below one, and registers nothing', () => {
@@ -363,7 +347,6 @@ describe('the queue of a busy handler', () => {
     while (registration.lag > 0) await settle();
     // The first object was delivered before its update arrived, all others are folded with theirs.
     expect(calls).toBe(30_001);
-    await informer.stop();
   });
 
   it('I20: under every policy and pace, the handler ends with the contents of the store', async () => {
@@ -422,7 +405,6 @@ describe('a stop', () => {
     await slow.finish(9);
     expect(slow.log.slice(1)).toEqual(['+b@1* initial', '-a@1? initial', '+d@9* initial']);
     expect(registration.hasSynced).toBe(true);
-    await informer.stop();
   });
 
   it('I7: a handler may stop its own informer and await the stop', async () => {
@@ -451,7 +433,7 @@ describe('a slow handler', () => {
     const time = new VirtualTime();
     const warnings: InformerWarning[] = [];
     const names = Array.from({ length: 8 }, (_, at) => `p${at}`);
-    const { source, informer, slow } = slowInformer(
+    const { source, slow } = slowInformer(
       names,
       { name: 'reconcile', slowPending: 3 },
       { scheduler: time, onWarning: (warning) => warnings.push(warning) },
@@ -475,10 +457,9 @@ describe('a slow handler', () => {
     await time.advance(500);
     await slow.finish(20);
     expect(warnings).toHaveLength(2);
-    await informer.stop();
   });
 
-  it('I24: a slow handler without promises is named, too, by default on the console', async () => {
+  it('I24: a slow handler without promises is named, too, by default on the console', () => {
     const time = new VirtualTime();
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const { source, informer } = scriptedInformer({ name: 'pods', scheduler: time });
@@ -488,14 +469,12 @@ describe('a slow handler', () => {
     expect(printed.mock.calls).toEqual([
       ['pods: handler 1 took 150 ms for shop/p0 while 1099 changes were waiting for it'],
     ]);
-    await informer.stop();
   });
 
-  it('I24: a slow handler causes no warning while few changes wait', async () => {
+  it('I24: a slow handler causes no warning while few changes wait', () => {
     const time = new VirtualTime();
     let warned = 0;
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       scheduler: time,
       onWarning: () => {
         warned++;
@@ -511,6 +490,5 @@ describe('a slow handler', () => {
     source.listed(1, ...Array.from({ length: 1024 }, (_, at) => pod(`p${at}`, 1)));
     informer.start();
     expect([warned, calls]).toEqual([0, 1024]);
-    await informer.stop();
   });
 });

@@ -71,7 +71,6 @@ describe('an informer that does not run', () => {
     source.listed(3, pod('db', 3));
     informer.changes$.subscribe((set) => seen.push(brief(set)));
     expect(seen).toEqual(['snapshot! +web@1', 'initial* -web@1? +db@3']);
-    await informer.stop();
   });
 
   it('I9: whenSynced rejects when the informer goes idle or is stopped, and while it is stopped', async () => {
@@ -95,7 +94,6 @@ describe('an informer that does not run', () => {
     source.listed(1);
     source.listed(1);
     await synced;
-    await informer.stop();
   });
 
   it('I5, I8: removing the last handler of an idle informer empties the store', async () => {

@@ -42,8 +42,8 @@ function slow(make: (ready: () => Subject<void>) => DeliveryPolicy<Pod>) {
 }
 
 describe('delivery', () => {
-  it('I11: buffer keeps every set up to its limit', async () => {
-    const { source, informer, gate, seen } = slow((ready) => ({
+  it('I11: buffer keeps every set up to its limit', () => {
+    const { source, gate, seen } = slow((ready) => ({
       kind: 'buffer',
       limit: 3,
       overflow: 'conflate',
@@ -54,11 +54,10 @@ describe('delivery', () => {
     gate.next();
     gate.next();
     expect(seen.slice(1)).toEqual(['watch* ~web@1>2', 'watch* ~web@2>3']);
-    await informer.stop();
   });
 
-  it('I11: drop starts over from the store with a reset set', async () => {
-    const { source, informer, gate, delivery, seen } = slow((ready) => ({
+  it('I11: drop starts over from the store with a reset set', () => {
+    const { source, gate, delivery, seen } = slow((ready) => ({
       kind: 'drop',
       limit: 2,
       ready,
@@ -71,10 +70,9 @@ describe('delivery', () => {
     gate.next();
     source.send(added(pod('later', 10)));
     expect(seen[2]).toBe('watch* +later@10');
-    await informer.stop();
   });
 
-  it('I11: reading resumes if a subscriber that paused reading unsubscribes', async () => {
+  it('I11: reading resumes if a subscriber that paused reading unsubscribes', () => {
     const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
@@ -88,10 +86,9 @@ describe('delivery', () => {
     expect(informer.lastSyncResourceVersion).toBe('4');
     source.send(modified(pod('web', 5)));
     expect(informer.lastSyncResourceVersion).toBe('5');
-    await informer.stop();
   });
 
-  it('I11: without ready each set is delivered synchronously', async () => {
+  it('I11: without ready each set is delivered synchronously', () => {
     const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
@@ -100,7 +97,6 @@ describe('delivery', () => {
     source.send(modified(pod('web', 2)));
     source.send(deleted(pod('web', 3)));
     expect(seen).toEqual(['snapshot*! +web@1', 'watch* ~web@1>2', 'watch* -web@3']);
-    await informer.stop();
   });
 
   for (const policy of [
@@ -109,7 +105,7 @@ describe('delivery', () => {
     { kind: 'conflate' },
   ] as const) {
     const overflow = 'overflow' in policy ? ` with ${policy.overflow}` : '';
-    it(`I1, I11: ${policy.kind}${overflow} delivers a change once if ready fires between the commit and its delivery`, async () => {
+    it(`I1, I11: ${policy.kind}${overflow} delivers a change once if ready fires between the commit and its delivery`, () => {
       const { source, informer } = scriptedInformer();
       const gate = new Subject<void>();
       let open = false;
@@ -135,7 +131,6 @@ describe('delivery', () => {
           ? ['+a@2', '+b@3', '+c@4', '+web@1', '+web@1']
           : ['+a@2', '+b@3', '+c@4', '+web@1'],
       );
-      await informer.stop();
     });
   }
 
@@ -185,7 +180,6 @@ describe('delivery', () => {
     gate.next();
     gate.next();
     expect(seen.slice(1)).toEqual(['watch* +p2@2', 'watch* +p3@3', 'watch* +p4@4'].slice(0, 2));
-    await informer.stop();
   });
 
   it('I11: the removed overflow reset is refused with the policy that replaces it', () => {
@@ -201,6 +195,5 @@ describe('delivery', () => {
       deliver(informer, { kind: 'conflate', ready: () => NEVER }).changes$,
     );
     expect(brief(await first)).toBe('snapshot!');
-    await informer.stop();
   });
 });

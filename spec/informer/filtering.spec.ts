@@ -1,10 +1,5 @@
 /** Handlers with a filter, `filteringEventHandler`. */
-import {
-  addEventHandler,
-  createSharedInformer,
-  filteringEventHandler,
-  type ResourceEventHandler,
-} from 'rx-informer';
+import { addEventHandler, filteringEventHandler, type ResourceEventHandler } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import {
   added,
@@ -13,7 +8,6 @@ import {
   type Pod,
   pod,
   scriptedInformer,
-  scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 import { logging, settle } from './handler-rig.ts';
 
@@ -23,9 +17,8 @@ const web = (version: number, tier: string, name = 'web', uid = name): Pod => {
 };
 
 function filtered(filter: (object: Pod) => boolean, handler: ResourceEventHandler<Pod>) {
-  const source = scriptedListWatch();
   const errors: string[] = [];
-  const informer = createSharedInformer<Pod>(source, {
+  const { source, informer } = scriptedInformer({
     onUnhandledError: (error, { subscriber, key }) =>
       errors.push(`${subscriber} ${key} ${String(error)}`),
   });
@@ -38,7 +31,7 @@ function filtered(filter: (object: Pod) => boolean, handler: ResourceEventHandle
 const isWeb = ({ metadata }: Pod) => metadata.labels?.tier === 'web';
 
 describe('a filtering handler', () => {
-  it('I23: an update that crosses the filter is an add or a delete, the delete with the last state that was received', async () => {
+  it('I23: an update that crosses the filter is an add or a delete, the delete with the last state that was received', () => {
     const log: string[] = [];
     const { source, informer } = filtered(isWeb, logging(log));
     source.listed(1, web(1, 'web'), web(1, 'db', 'db'));
@@ -58,7 +51,6 @@ describe('a filtering handler', () => {
       // was never delivered.
       '-web@6 watch',
     ]);
-    await informer.stop();
   });
 
   it('I23: a filter that returns a Promise counts as one that throws', async () => {
@@ -73,7 +65,6 @@ describe('a filtering handler', () => {
         /^shown shop\/web TypeError: filter returned a Promise; it must return sync/,
       ),
     ]);
-    await informer.stop();
   });
 
   it('I23: a missed deletion and a recreation pass the filter, which never receives a tombstone', async () => {
@@ -92,7 +83,6 @@ describe('a filtering handler', () => {
     informer.start();
     expect(log).toEqual(['+web@1* initial', '-web@1? watch', '+web@3 watch', '-web@3? initial']);
     expect(asked).not.toContain(undefined);
-    await informer.stop();
   });
 
   it('I23: a delete made of an update carries the key, the UID and the last state that was received', () => {
@@ -108,7 +98,7 @@ describe('a filtering handler', () => {
     expect(seen).toEqual([{ ...base, finalStateUnknown: false }, 'relist']);
   });
 
-  it('I3, I23: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', async () => {
+  it('I3, I23: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', () => {
     const log: string[] = [];
     const filter = ({ metadata }: Pod) => {
       if (metadata.labels?.tier === 'bad') throw new Error('no tier');
@@ -123,7 +113,6 @@ describe('a filtering handler', () => {
     expect(log).toEqual(['+web@1* initial', '-web@1 watch', '+web@3 watch', '+db@3 watch']);
     const at = (key: string) => `shown ${key} Error: no tier`;
     expect(errors).toEqual([at('shop/db'), at('shop/web')]);
-    await informer.stop();
   });
 
   it('I19, I23: returns the promises of its handler, and calls the filter once for a resync', async () => {
@@ -151,10 +140,9 @@ describe('a filtering handler', () => {
     const notification = { key: 'shop/web', cause: 'resync', isInInitialList: false } as const;
     handler.onUpdate?.(same, same, notification);
     expect(asked).toBe(1);
-    await informer.stop();
   });
 
-  it('I23: a filter that throws at a deletion is reported', async () => {
+  it('I23: a filter that throws at a deletion is reported', () => {
     const log: string[] = [];
     let isBroken = false;
     const filter = () => {
@@ -168,7 +156,6 @@ describe('a filtering handler', () => {
     source.send(deleted(pod('a', 2)));
     expect(log).toEqual(['+a@1* initial']);
     expect(errors).toEqual(['shown shop/a Error: no filter']);
-    await informer.stop();
   });
 
   it('I3, I23: if the filter and the handler fail in one call, one error reports both', async () => {

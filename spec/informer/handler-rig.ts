@@ -6,8 +6,8 @@ import type {
   ResourceEventHandler,
   SharedInformerOptions,
 } from 'rx-informer';
-import { addEventHandler, createSharedInformer } from 'rx-informer';
-import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { addEventHandler } from 'rx-informer';
+import { type Pod, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 
 /** Waits until all settled promises have been processed. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -65,9 +65,8 @@ export function slowInformer(
   handlerOptions: EventHandlerOptions<Pod> = {},
   options: SharedInformerOptions<Pod> = {},
 ) {
-  const source = scriptedListWatch();
   const errors: [string, string | undefined][] = [];
-  const informer = createSharedInformer<Pod>(source, {
+  const { source, informer } = scriptedInformer({
     name: 'pods',
     onUnhandledError: (error, { subscriber, key }) =>
       errors.push([String(error), `${subscriber} ${key}`]),

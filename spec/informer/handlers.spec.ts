@@ -28,7 +28,7 @@ import {
 import { logging } from './handler-rig.ts';
 
 describe('handlers', () => {
-  it('I12: a registration is synced once its handler has returned for the first list', async () => {
+  it('I12: a registration is synced once its handler has returned for the first list', () => {
     const { source, informer } = scriptedInformer();
     const during: boolean[] = [];
     const registration = addEventHandler(informer, {
@@ -41,13 +41,11 @@ describe('handlers', () => {
     source.listed(1, pod('web', 1));
     expect(during).toEqual([false]);
     expect(registration.hasSynced).toBe(true);
-    await informer.stop();
   });
 
-  it('I3, I12: a handler that throws is reported with its name and the key, is called again, and counts as synced (TestEventPanics)', async () => {
-    const source = scriptedListWatch();
+  it('I3, I12: a handler that throws is reported with its name and the key, is called again, and counts as synced (TestEventPanics)', () => {
     const reports: unknown[] = [];
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       name: 'pods',
       onUnhandledError: (error, context) => reports.push([String(error), context]),
     });
@@ -68,13 +66,11 @@ describe('handlers', () => {
     expect(registration.hasSynced).toBe(true);
     const context = { informer: 'pods', subscriber: 'reconcile', key: 'shop/web' };
     expect(reports).toEqual([['Error: boom', context]]);
-    await informer.stop();
   });
 
   it('I3: a rejected promise of a handler is reported, too', async () => {
-    const source = scriptedListWatch();
     const reports: string[] = [];
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       onUnhandledError: (error) => reports.push(String(error)),
     });
     addEventHandler(informer, { onAdd: () => Promise.reject(new Error('late')) as never });
@@ -83,7 +79,6 @@ describe('handlers', () => {
     await Promise.resolve();
     await Promise.resolve();
     expect(reports).toEqual(['Error: late']);
-    await informer.stop();
   });
 
   it('S5: in each callback the store shows the complete relist', async () => {
@@ -106,7 +101,6 @@ describe('handlers', () => {
         ['update', 2, '9'],
       ]),
     );
-    await informer.stop();
   });
 
   it('I18: each registration has its own resync period of at least a second, or 0 for never (TestListenerResyncPeriods)', () =>
@@ -142,10 +136,9 @@ describe('handlers', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     for (const longMs of [3e9, Number.POSITIVE_INFINITY]) {
-      const source = scriptedListWatch();
       let resyncs = 0;
       const handler = { onUpdate: () => resyncs++ };
-      const informer = createSharedInformer(source, { resyncPeriodMs: longMs, lingerMs: longMs });
+      const { source, informer } = scriptedInformer({ resyncPeriodMs: longMs, lingerMs: longMs });
       const own = createSharedInformer(source);
       source.listed(1, pod('web', 1));
       const held = informer.changes$.subscribe();
@@ -220,7 +213,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('S8: an event is an add or an update by the contents of the store, not by the type that the server sent', async () => {
+  it('S8: an event is an add or an update by the contents of the store, not by the type that the server sent', () => {
     const { source, informer } = scriptedInformer();
     const log: string[] = [];
     addEventHandler(informer, {
@@ -234,7 +227,6 @@ describe('handlers', () => {
     source.send(modified(pod('web', 2)), added(pod('web', 3)), deleted(pod('web', 4)));
     source.send(deleted(pod('web', 5)), added(pod('web', 6, 'another')));
     expect(log).toEqual(['+2', '~2>3', '-4', '+6']);
-    await informer.stop();
   });
 });
 
@@ -280,9 +272,8 @@ describe('resyncs', () => {
 
   it('I18: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
     const warnings: InformerWarning[] = [];
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       name: 'pods',
       scheduler: time,
       resyncPeriodMs: 20_000,
@@ -315,7 +306,6 @@ describe('resyncs', () => {
     expect(warnings[0]?.message).toMatch(
       /every 2000 ms\. The informer is already running with a check period of 5000 ms/,
     );
-    await informer.stop();
   });
 
   it('I18: a handler that joins a run without a check period keeps its period', async () => {
@@ -340,9 +330,8 @@ describe('resyncs', () => {
 
 function rig(options: SharedInformerOptions<Pod> = {}) {
   const time = new VirtualTime();
-  const source = scriptedListWatch();
   const warnings: InformerWarning[] = [];
-  const informer = createSharedInformer<Pod>(source, {
+  const { source, informer } = scriptedInformer({
     ...{ name: 'pods', scheduler: time, idleTimeoutMs: Number.POSITIVE_INFINITY },
     onWarning: (warning) => warnings.push(warning),
     ...options,

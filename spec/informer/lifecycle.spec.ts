@@ -201,12 +201,11 @@ describe('lifecycle', () => {
     informer.changes$.subscribe((set) => seen.push(brief(set)));
     source.send(added(pod('new', 10)));
     expect(seen).toEqual(['snapshot*! +web@1 +api@8', 'watch* +new@10']);
-    await informer.stop();
   });
 });
 
 describe('an informer whose onError returns stop', () => {
-  it('R13, I7: the informer is stopped when onError returns stop, and can be started again', async () => {
+  it('R13, I7: the informer is stopped when onError returns stop, and can be started again', () => {
     const { source, informer } = scriptedInformer({
       onError: (error) => (error.code === 403 ? 'stop' : 'retry'),
     });
@@ -220,7 +219,6 @@ describe('an informer whose onError returns stop', () => {
     source.listed(2, pod('web', 2));
     informer.start();
     expect(informer.indexer.getByKey('shop/web')?.metadata.resourceVersion).toBe('2');
-    await informer.stop();
   });
 });
 

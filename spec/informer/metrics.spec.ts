@@ -3,7 +3,6 @@ import {
   ApiError,
   addEventHandler,
   createInformer,
-  createSharedInformer,
   type GaugeCallback,
   type InformerMetrics,
   type MetricAttributes,
@@ -100,9 +99,8 @@ describe('metrics', () => {
 
   it('I127: the histogram has a hundred batches of a second, and each slow one', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
     const { metrics, recorded } = recorder();
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       ...{ name: 'pods', scheduler: time, metrics: metered(metrics) },
     });
     let tookMs = 0;
@@ -124,16 +122,14 @@ describe('metrics', () => {
     await time.advance(1_000);
     expect(batches(250)).toHaveLength(100);
     expect(metricsOf(informer).metrics.processingLatencySeconds.count).toBe(count + 504);
-    await informer.stop();
   });
 
   it('I27: the gauges and the histogram have the names of client-go and are registered during a run', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
     const { metrics, sums, recorded, collect } = recorder();
     const capacity = new Subject<void>();
     let open = true;
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       name: 'pods',
       scheduler: time,
       metrics: metered(metrics),

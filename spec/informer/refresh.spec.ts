@@ -55,7 +55,6 @@ describe('refresh', () => {
     expect(sets).toEqual(['relist* -shop/a@1? +shop/b@8']);
     expect(source.asked).toEqual(['L0', 'W5', 'L', 'W9']);
     expect(informer.status).toMatchObject({ phase: 'watching', live: true, relists: 1 });
-    await informer.stop();
   });
 
   it('I81: resolves when the list is in the store, not before', async () => {
@@ -73,7 +72,6 @@ describe('refresh', () => {
     door.next();
     await time.advance(0);
     expect([outcomes, informer.indexer.listKeys()]).toEqual([['1000 done'], ['shop/b']]);
-    await informer.stop();
   });
 
   it('I81, I119: in backoff makes the due request immediately, and lists after a watch', async () => {
@@ -89,7 +87,6 @@ describe('refresh', () => {
     expect(informer.status).toMatchObject({ phase: 'watching', live: true });
     await time.advance(5_000);
     expect(source.asked).toEqual(['L0', 'W5', 'W5', 'L', 'W9']);
-    await informer.stop();
   });
 
   it('I81, I119: in backoff sends no request before the Retry-After', async () => {
@@ -105,7 +102,6 @@ describe('refresh', () => {
     source.listed(9);
     await time.advance(0);
     expect(outcomes).toEqual(['20000 done']);
-    await informer.stop();
   });
 
   it('I81, I119: rejects when the try fails, and the informer retries by itself', async () => {
@@ -117,11 +113,10 @@ describe('refresh', () => {
     source.listed(9, pod('b', 8));
     await time.advance(800);
     expect(informer.indexer.listKeys()).toEqual(['shop/b']);
-    await informer.stop();
   });
 
   it('I81: is shared by calls that are made while it is in progress', async () => {
-    const { time, source, informer, outcomes, refresh } = started();
+    const { time, source, outcomes, refresh } = started();
     void refresh();
     await time.advance(300);
     void refresh();
@@ -129,11 +124,10 @@ describe('refresh', () => {
     await time.advance(0);
     expect(outcomes).toEqual(['300 done', '300 done']);
     expect(source.asked).toEqual(['L0', 'W5', 'L', 'W9']);
-    await informer.stop();
   });
 
   it('I81: begins at the earliest a second after the beginning of the previous one', async () => {
-    const { time, source, informer, outcomes, refresh } = started();
+    const { time, source, outcomes, refresh } = started();
     void refresh();
     source.listed(6);
     await time.advance(400);
@@ -145,7 +139,6 @@ describe('refresh', () => {
     await time.advance(1);
     expect(source.asked).toEqual(['L0', 'W5', 'L', 'W6', 'L', 'W7']);
     expect(outcomes).toEqual(['0 done', '1000 done', '1000 done']);
-    await informer.stop();
   });
 
   it('I81, I119: rejects when the informer is stopped, or is not running', async () => {
@@ -246,7 +239,6 @@ describe('refresh', () => {
     source.listed(4, pod('a', 4));
     await time.advance(0);
     expect([done, source.asked]).toEqual([[1], ['L0', 'W4']]);
-    await informer.stop();
   });
 
   it('I81, I2: called in a callback after stop() and start(), belongs to the new run', async () => {
@@ -265,6 +257,5 @@ describe('refresh', () => {
     await time.advance(0);
     expect(outcomes).toEqual(['0 done']);
     expect(informer.status).toMatchObject({ generation: 2, relists: 1, resourceVersion: '8' });
-    await informer.stop();
   });
 });

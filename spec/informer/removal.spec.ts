@@ -29,7 +29,7 @@ async function isResolved(promise: Promise<unknown>): Promise<boolean> {
 
 describe('removal', () => {
   it('I22: drops the waiting changes, and resolves when the callback in progress has ended (RemoveEventHandler_SynchronousShutdown)', async () => {
-    const { source, informer, slow, registration } = slowInformer(['a', 'b']);
+    const { source, slow, registration } = slowInformer(['a', 'b']);
     const removed = registration.remove();
     source.send(added(pod('c', 2)));
     expect(registration.lag).toBe(0);
@@ -37,11 +37,10 @@ describe('removal', () => {
     await slow.finish();
     expect(await isResolved(removed)).toBe(true);
     expect(slow.log).toEqual(['+a@1* initial']);
-    await informer.stop();
   });
 
   it('I22: a drain delivers the changes that wait at the call, and no later ones', async () => {
-    const { source, informer, slow, registration } = slowInformer(['a', 'b']);
+    const { source, slow, registration } = slowInformer(['a', 'b']);
     source.send(modified(pod('a', 2)));
     const removed = registration.remove({ pending: 'drain' });
     source.send(added(pod('c', 3)), modified(pod('a', 4)));
@@ -50,7 +49,6 @@ describe('removal', () => {
     await slow.finish();
     expect(await isResolved(removed)).toBe(true);
     expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial', '~a@1>2 watch']);
-    await informer.stop();
   });
 
   it('I22: a drain is possible after a stop, and a drop ends a drain early', async () => {
@@ -151,18 +149,16 @@ describe('removal', () => {
     informer.start();
     for (let turn = 0; turn < 5; turn++) await settle();
     expect(log.sort()).toEqual(['draining a', 'draining b', 'immediate a', 'later a']);
-    await informer.stop();
   });
 
   it('I22: a removal with the notification of another callback waits', async () => {
-    const { informer, slow, registration } = slowInformer(['a', 'b']);
+    const { slow, registration } = slowInformer(['a', 'b']);
     const removed = registration.remove({
       within: { key: 'shop/a', cause: 'initial', isInInitialList: true },
     });
     expect(await isResolved(removed)).toBe(false);
     await slow.finish();
     expect(await isResolved(removed)).toBe(true);
-    await informer.stop();
   });
 
   it('I22: a removal before the start, or of a handler that waits for its policy, resolves immediately (TestShutDownEventHandler_Lifecycles)', async () => {
@@ -179,16 +175,14 @@ describe('removal', () => {
     source.send(modified(pod('a', 2)));
     expect(stuck.lag).toBe(1);
     expect(await isResolved(stuck.remove())).toBe(true);
-    await informer.stop();
   });
 
   it('I22: a rejection after the removal is still reported (RemoveEventHandler_AsynchronousPanic)', async () => {
-    const { informer, slow, registration, errors } = slowInformer(['a', 'b']);
+    const { slow, registration, errors } = slowInformer(['a', 'b']);
     const removed = registration.remove();
     await slow.finish(1, new Error('late'));
     expect(await isResolved(removed)).toBe(true);
     expect(errors).toEqual([['Error: late', 'handler 1 shop/a']]);
-    await informer.stop();
   });
 
   it('I17, I22: removing a registration twice, or one of another informer, does nothing (TestRemovingRemovedSharedInformer, TestSharedInformerRemoveForeignHandler, TestSharedInformerRemoveHandler)', async () => {

@@ -37,7 +37,7 @@ const word = (status: InformerStatus) =>
   `${status.phase}${status.synced ? '*' : ''}${status.error ? ` ${status.error.reason}` : ''}`;
 
 describe('status', () => {
-  it('I16: status$ emits transitions only; an advancing version is not a transition', async () => {
+  it('I16: status$ emits transitions only; an advancing version is not a transition', () => {
     const { source, informer } = scriptedInformer();
     const words: string[] = [];
     informer.status$.subscribe((status) => words.push(word(status)));
@@ -50,15 +50,13 @@ describe('status', () => {
     expect(words.at(-1)).toBe('watching*');
     expect(words.length).toBeLessThan(7);
     expect(informer.status.resourceVersion).toBe('60');
-    await informer.stop();
   });
 
   for (const compression of ['none', 'latest'] as const) {
     it(`I16: synced is emitted if the demand opens after the last phase of the reflector (${compression})`, () =>
       marbles(({ scheduler }) => {
-        const source = scriptedListWatch();
         const demand = () => timer(16, scheduler);
-        const informer = createSharedInformer(source, {
+        const { source, informer } = scriptedInformer({
           scheduler,
           demand,
           compression: compressions[compression],
@@ -146,14 +144,13 @@ describe('status', () => {
       }, 5000);
     }));
 
-  it('I16: status$ emits if a different object is refused, but not for the same object again', async () => {
-    const source = scriptedListWatch();
+  it('I16: status$ emits if a different object is refused, but not for the same object again', () => {
     let refused = 'a';
     const picky = ({ metadata }: Pod) => {
       if (metadata.name === refused) throw new Error('no');
       return [];
     };
-    const informer = createSharedInformer(source, { indexers: { picky } });
+    const { source, informer } = scriptedInformer({ indexers: { picky } });
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
     const keys: (string | undefined)[] = [];
@@ -163,7 +160,6 @@ describe('status', () => {
     source.send(modified(pod('a', 3)), modified(pod('b', 3)));
     source.send(modified(pod('b', 4)));
     expect(keys).toEqual(['shop/a', 'shop/b']);
-    await informer.stop();
   });
 
   it('I13: a refused object is shown with its key and accepted at its next event', async () => {
@@ -200,11 +196,10 @@ describe('status', () => {
 
   it('I13: no object is shown as refused once the informer is stopped or idle', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
     const strict = (): string[] => {
       throw new Error('refused');
     };
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       scheduler: time,
       lingerMs: 0,
       indexers: { strict },
@@ -223,7 +218,7 @@ describe('status', () => {
     expect([informer.status.phase, ...refused()]).toEqual(['idle', 0, undefined]);
   });
 
-  it('F3, I16: deletions of unknown keys are counted, not delivered', async () => {
+  it('F3, I16: deletions of unknown keys are counted, not delivered', () => {
     const { source, informer } = scriptedInformer();
     source.listed(1);
     informer.start();
@@ -232,7 +227,6 @@ describe('status', () => {
     source.send(deleted(pod('ghost', 2)));
     expect(sets).toEqual(['snapshot*!']);
     expect(informer.status.unknownDeletions).toBe(1);
-    await informer.stop();
   });
 });
 
@@ -348,10 +342,9 @@ describe('several scopes', () => {
 
 describe('demand', () => {
   it('F11: deltas gather while the demand is closed, and are taken as one batch', async () => {
-    const source = scriptedListWatch();
     const shown = new Subject<void>();
     let hidden = false;
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       demand: () => (hidden ? shown : null),
       compression: compressions.latest,
     });
@@ -413,13 +406,12 @@ describe('live', () => {
     void informer.stop();
   });
 
-  it('I80: is false before the list is in the store', async () => {
+  it('I80: is false before the list is in the store', () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
     const door = new Subject<void>();
     let open = false;
     const demand = () => (open ? null : door);
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       scheduler: time,
       demand,
       pauseLimitMs: 60_000,

@@ -1,26 +1,17 @@
 /** Subscribers that are late, unsubscribe, throw, or are re-entrant. */
 
-import { createSharedInformer } from 'rx-informer';
 import { config, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { reportSubscriberErrors } from '../../lib/informer/handlers/report-subscriber-errors.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
 import { eventually } from '../support/patience.ts';
-import {
-  added,
-  deleted,
-  modified,
-  pod,
-  scriptedInformer,
-  scriptedListWatch,
-} from '../support/scripted-list-watch.ts';
+import { added, deleted, modified, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 
 function synced(...objects: ReturnType<typeof pod>[]) {
-  const source = scriptedListWatch();
   const errors: unknown[] = [];
   const contexts: unknown[] = [];
-  const informer = createSharedInformer(source, {
+  const { source, informer } = scriptedInformer({
     name: 'pods',
     onUnhandledError: (error, context) => {
       errors.push(error);
@@ -77,22 +68,20 @@ describe('isolation', () => {
 });
 
 describe('subscribers', () => {
-  it('I1: a late subscriber receives the state as one reset set, then all later changes', async () => {
+  it('I1: a late subscriber receives the state as one reset set, then all later changes', () => {
     const { source, informer } = synced(pod('web', 1));
     source.send(modified(pod('web', 2)));
     const seen: string[] = [];
     informer.changes$.subscribe((set) => seen.push(brief(set)));
     source.send(added(pod('db', 3)));
     expect(seen).toEqual(['snapshot*! +web@2', 'watch* +db@3']);
-    await informer.stop();
   });
 
-  it('I3, I1: a subscriber that takes only the snapshot starts no run', async () => {
+  it('I3, I1: a subscriber that takes only the snapshot starts no run', () => {
     const { source, informer } = scriptedInformer({ lingerMs: 0 });
     informer.changes$.pipe(take(1)).subscribe();
     expect(informer.status.phase).toBe('idle');
     expect(source.open).toBe(0);
-    await informer.stop();
   });
 
   it('I3: a subscriber may pass its callbacks one by one', async () => {
@@ -114,7 +103,7 @@ describe('subscribers', () => {
     expect(received.at(-1)).toBe('a defect');
   });
 
-  it('I3: a subscriber that throws is reported with its name and the key, and the others continue', async () => {
+  it('I3: a subscriber that throws is reported with its name and the key, and the others continue', () => {
     const { source, informer, errors, contexts } = synced();
     const seen: string[] = [];
     informer.changes$.subscribe(function paintTable(set) {
@@ -126,15 +115,13 @@ describe('subscribers', () => {
     expect(seen).toEqual(['snapshot*!', 'watch* +web@2', 'watch* ~web@2>3']);
     expect(errors).toHaveLength(2);
     expect(contexts[0]).toEqual({ informer: 'pods', subscriber: 'paintTable', key: 'shop/web' });
-    await informer.stop();
   });
 
   it('I3: an onUnhandledError that throws does not stop the delivery', async () => {
-    const source = scriptedListWatch();
     const { config } = await import('rxjs');
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       onUnhandledError: () => {
         throw new Error('worse');
       },
@@ -152,7 +139,7 @@ describe('subscribers', () => {
     config.onUnhandledError = null;
   });
 
-  it('I1: added$ replays the store, updated$ and deleted$ do not', async () => {
+  it('I1: added$ replays the store, updated$ and deleted$ do not', () => {
     const { source, informer } = synced(pod('web', 1), pod('db', 1));
     source.send(modified(pod('web', 2)), deleted(pod('db', 3)));
     const names: string[] = [];
@@ -167,16 +154,14 @@ describe('subscribers', () => {
     expect(names).toEqual(['web']);
     expect(updates).toEqual(['2>4']);
     expect(deletions).toEqual(['shop/web']);
-    await informer.stop();
   });
 
-  it('I1: snapshot$ emits on subscription, and then once per commit', async () => {
+  it('I1: snapshot$ emits on subscription, and then once per commit', () => {
     const { source, informer } = synced(pod('web', 1));
     const sizes: number[] = [];
     informer.snapshot$.subscribe((snapshot) => sizes.push(snapshot.size));
     source.send(added(pod('db', 2)));
     source.send(deleted(pod('db', 3)));
     expect(sizes).toEqual([1, 2, 1]);
-    await informer.stop();
   });
 });

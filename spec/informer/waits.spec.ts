@@ -37,7 +37,6 @@ describe('whenSynced', () => {
     expect(await settled(wait)).toBe('pending');
     source.listed(1);
     expect(await settled(wait)).toBeUndefined();
-    await informer.stop();
   });
 
   it('I9: rejects with the last cause when its timeout has passed', async () => {
@@ -114,7 +113,6 @@ describe('whenObserved', () => {
     expect(await settled(others)).toBe('pending');
     source.send(added(pod('db', 14)));
     expect(await settled(others)).toMatchObject({ metadata: { name: 'web' } });
-    await informer.stop();
   });
 
   it('I10: a bookmark is enough in a quiet collection', async () => {
@@ -124,7 +122,6 @@ describe('whenObserved', () => {
     expect(await settled(wait)).toBe('pending');
     source.send(bookmark(20));
     expect(await settled(wait)).toBeUndefined();
-    await informer.stop();
   });
 
   it('I10: resolves immediately if the version was reached before', async () => {
@@ -133,7 +130,6 @@ describe('whenObserved', () => {
       metadata: { name: 'web' },
     });
     expect(await settled(informer.whenObserved('shop/gone', '10'))).toBeUndefined();
-    await informer.stop();
   });
 
   it('I10: a deletion is observed if another object has the name', async () => {
@@ -147,7 +143,6 @@ describe('whenObserved', () => {
     source.listed(20, pod('web', 15, 'third'));
     void informer.refresh();
     await expect(gone).resolves.toMatchObject({ metadata: { uid: 'third' } });
-    await informer.stop();
   });
 
   it('I10: a deletion is that of the object with the UID, not of another object with the same name', async () => {
@@ -160,7 +155,6 @@ describe('whenObserved', () => {
     expect(await settled(second)).toBe('pending');
     source.send(deleted(pod('web', 13, 'second')));
     expect(await settled(second)).toBeUndefined();
-    await informer.stop();
   });
 
   it('I10, I62: a deletion cannot be observed before the first list', async () => {
@@ -172,7 +166,6 @@ describe('whenObserved', () => {
     expect(await settled(wait)).toBe('pending');
     source.send(deleted(pod('web', 11)));
     expect(await settled(wait)).toBeUndefined();
-    await informer.stop();
   });
 
   it('I10: with the version of the deletion, an object that was not received yet does not count as deleted', async () => {
@@ -188,7 +181,6 @@ describe('whenObserved', () => {
     expect(await settled(informer.whenObserved('shop/web', invalid))).toMatch(
       /whenObserved: the version is "0"; it must be a resourceVersion/,
     );
-    await informer.stop();
   });
 
   it('I125: a version that has no order is observed when the object or the store shows it', async () => {
@@ -205,7 +197,6 @@ describe('whenObserved', () => {
     expect(await states()).toEqual([web, 'pending', 'pending']);
     source.send(added(pod('db', others)));
     expect(await states()).toEqual([web, web, undefined]);
-    await informer.stop();
   });
 
   it('I125: a deletion is observed although its version has no order', async () => {
@@ -215,7 +206,6 @@ describe('whenObserved', () => {
     expect(await settled(wait)).toBe('pending');
     source.send(deleted(pod('web', '7/1')), added(pod('db', '8/1')));
     expect(await settled(wait)).toBeUndefined();
-    await informer.stop();
   });
 
   it('I10: whenAtLeast resolves with a list or a bookmark that is not older than the version', async () => {
@@ -271,7 +261,6 @@ describe('whenObserved', () => {
         `whenObserved: the target is ${shown}; it must be a resourceVersion, or { uid, deleted: true } with the UID of the deleted object`,
       );
     }
-    await informer.stop();
   });
 });
 

@@ -104,7 +104,6 @@ describe('a view over stop and start', () => {
     informer.start();
     source.listed(3, servedPod('c', 3));
     expect(names(view.getSnapshot().rows)).toBe('b');
-    await informer.stop();
   });
 
   it('Q5: a pipe that completes by itself has ended, also after a stop and a start', async () => {
@@ -121,7 +120,6 @@ describe('a view over stop and start', () => {
     source.listed(4, servedPod('d', 4));
     expect(names(view.getSnapshot().rows)).toBe('a,b');
     leave();
-    await informer.stop();
   });
 
   // These make a stream of their own, so that only the sets tell where the rows come from.
@@ -233,10 +231,9 @@ describe('a view over stop and start', () => {
     expect(seen.at(-1)).toBe('1 true true');
     expect(seen.filter((line) => line.endsWith('true') && line !== '1 true true')).toEqual([]);
     leave();
-    await informer.stop();
   });
 
-  it('Q85: is not live over the rows of a former subscription, until this one has rows', async () => {
+  it('Q85: is not live over the rows of a former subscription, until this one has rows', () => {
     const { source, informer } = scriptedInformer();
     source.listed(1, servedPod('a', 1), servedPod('b', 1));
     informer.start();
@@ -257,7 +254,6 @@ describe('a view over stop and start', () => {
     expect([names(view.getSnapshot().rows), view.getSnapshot().status.live]).toEqual(['b', true]);
     expect(changes).toBe(1);
     leave();
-    await informer.stop();
   });
 
   it('Q85: shows the phase while a parameter has no value, and is not live', async () => {
@@ -271,7 +267,6 @@ describe('a view over stop and start', () => {
     predicate$.next(() => true);
     expect(view.getSnapshot().status.live).toBe(true);
     leave();
-    await informer.stop();
   });
 
   it('Q85: is stopped while one informer is stopped, whatever the other one is doing', async () => {
@@ -308,7 +303,6 @@ describe('a view over stop and start', () => {
     expect(describeStatus(view.getSnapshot()).text).toBe('Not live: first');
     expect(first).toEqual(['first']);
     leave();
-    await informer.stop();
   });
 
   it('Q5: does not subscribe endlessly to a source that completes synchronously', () => {

@@ -413,7 +413,6 @@ describe('the listeners of a view', () => {
     await eventually(() => expect(runs).toBe(2));
     broken.error(new Error('boom'));
     expect(failure).toEqual(new Error('boom'));
-    await informer.stop();
   });
 
   it('Q5: the first rows of a run are not stale if the former runs had none', () => {

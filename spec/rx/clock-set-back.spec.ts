@@ -15,7 +15,6 @@ import {
   createMutationCache,
   createPriorityQueue,
   createRestMapper,
-  createSharedInformer,
   createWorkQueue,
   type KubeRequest,
   metricsOf,
@@ -30,7 +29,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { leaseServer } from '../controller/lease-server.ts';
 import * as fc from '../support/fast-check.ts';
-import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 import { CLOCKS, type SettableClock } from './clock.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -192,10 +191,9 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     pass,
     set,
   }) => {
-    const source = scriptedListWatch();
     const sums: number[] = [];
     const warnings: number[] = [];
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       scheduler,
       onWarning: (warning) => {
         if (warning.type === 'slow-handler') warnings.push(warning.tookMs ?? 0);

@@ -1,5 +1,3 @@
-/** The objects of some namespaces of an informer, for readers that come and go, also while a commit is delivered. */
-import { createSharedInformer } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { namespacedRows } from '../../lib/server/shared/namespace-fan-out.ts';
 import { Mirror } from '../query/mirror.ts';
@@ -10,7 +8,7 @@ import {
   modified,
   type Pod,
   pod,
-  scriptedListWatch,
+  scriptedInformer,
 } from '../support/scripted-list-watch.ts';
 
 const NAMESPACES = ['a', 'b', 'c', 'd'];
@@ -26,8 +24,7 @@ function within(
 }
 
 function informed() {
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source);
+  const { source, informer } = scriptedInformer();
   const read = (namespaces: readonly string[]) =>
     new Mirror(namespacedRows(informer as never, namespaces));
   return { source, informer, read };
@@ -162,6 +159,5 @@ describe('the objects of some namespaces', () => {
     source.listed(9, within('c', 'z', 9), within('a', 'z', 9));
     expect(versions(again)).toEqual(['c/z@9']);
     again.subscription.unsubscribe();
-    await informer.stop();
   });
 });

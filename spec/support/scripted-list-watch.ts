@@ -13,6 +13,7 @@ import {
   type WatchSignal,
 } from 'rx-informer';
 import { Observable, Subject, type Subscriber } from 'rxjs';
+import { onTestFinished } from 'vitest';
 
 export interface Pod extends KubernetesObject {
   metadata: {
@@ -128,11 +129,13 @@ export function scriptedListWatch(scope?: string): ScriptedListWatch {
   };
 }
 
-/** An informer, and the ListerWatcher that a test controls. */
+/** An informer that is stopped when the test ends, and the ListerWatcher that the test controls. */
 export function scriptedInformer(options?: SharedInformerOptions<Pod>): {
   readonly source: ScriptedListWatch;
   readonly informer: SharedInformer<Pod>;
 } {
   const source = scriptedListWatch();
-  return { source, informer: createSharedInformer<Pod>(source, options) };
+  const informer = createSharedInformer<Pod>(source, options);
+  onTestFinished(() => informer.stop());
+  return { source, informer };
 }

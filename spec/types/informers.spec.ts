@@ -35,7 +35,12 @@ import {
 import { type ConfigMap, configMaps, type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { projections } from '../support/projections.ts';
-import { pod, type Pod as ScriptedPod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  pod,
+  type Pod as ScriptedPod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 
 const client = {} as KubeClient;
 
@@ -165,14 +170,12 @@ describe('types for reading', () => {
     expectTypeOf<SharedInformer<Pod>>().not.toExtend<SharedInformer<ConfigMap>>();
     expectTypeOf<Lister<KubernetesObject>>().not.toExtend<Lister<Widget>>();
 
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const informers: Record<string, SharedInformer<KubernetesObject>> = { pods: informer };
     source.listed(1, pod('a', 1));
     informer.start();
     await informer.whenSynced();
     expect(Object.values(informers).map(sizeOf)).toEqual([1]);
-    await informer.stop();
   });
 
   it('I66: a handler of any object is assignable to a handler of one kind; an index function of another kind is not', () => {
