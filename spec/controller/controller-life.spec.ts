@@ -12,7 +12,7 @@ import {
   type ReconcileResult,
 } from 'rx-informer';
 import { BehaviorSubject, Observable, Subject } from 'rxjs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import {
   modified,
@@ -26,7 +26,6 @@ import { leaseServer } from './lease-server.ts';
 function rig(...names: string[]) {
   const scheduler = new VirtualTime();
   const { source, informer } = scriptedInformer({ name: 'webs', scheduler });
-  onTestFinished(() => informer.stop());
   source.listed(1, ...names.map((name) => pod(name, 1)));
   const calls: string[] = [];
   const reports: string[] = [];

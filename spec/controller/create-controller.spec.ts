@@ -45,7 +45,6 @@ function rig(name = 'webs'): Rig & {
 } {
   const scheduler = new VirtualTime();
   const { source, informer } = scriptedInformer({ name, scheduler });
-  onTestFinished(() => informer.stop());
   const calls: string[] = [];
   const outcomes: ControllerOutcome[] = [];
   const reports: string[] = [];

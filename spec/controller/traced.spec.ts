@@ -90,7 +90,6 @@ function rig(reconcile: ReconcileObject<Pod>, options?: TracedOptions) {
     onUnhandledError: () => undefined,
   });
   controller.outcomes$.subscribe(({ type }) => types.push(type));
-  onTestFinished(() => informer.stop());
   source.listed(7, pod('a', 5));
   controller.start();
   return { tracer, controller, scheduler, types };

@@ -73,12 +73,11 @@ describe('while rights change', () => {
       ].map(noted);
       await time.advance(100);
       expect(waits.map(({ done }) => done)).toEqual([false, false, false]);
-      await factory.stop();
     },
   );
 
   it('G19, H56: objects of a namespace whose right was taken leave, and are not deleted', async () => {
-    const { time, informer, factory, names, server, permitted } = rig(
+    const { time, informer, names, server, permitted } = rig(
       { namespaceFallback: namespaceFallback(['a', 'b']) },
       ['a', 'b'],
     );
@@ -116,13 +115,12 @@ describe('while rights change', () => {
     await time.advance(100);
     expect(waits.map(({ done }) => done)).toEqual([false, false]);
     await controller.stop();
-    await factory.stop();
   });
 
   it('G22: reviews that permit what the server refuses come ever more rarely, and follow a right after a quiet time', async () => {
     let refuses = true;
     const all = Array.from({ length: 40 }, (_, at) => `n${at}`);
-    const { time, informer, factory, server, reviewed, permitted } = rig(
+    const { time, informer, server, reviewed, permitted } = rig(
       { namespaceFallback: namespaceFallback(all) },
       [...all],
       undefined,
@@ -146,11 +144,10 @@ describe('while rights change', () => {
     server.faults.dropWatches();
     await time.advance(5_000);
     expect(informer.status.access).toMatchObject({ missing: [lost] });
-    await factory.stop();
   });
 
   it('G19: a refused object of a namespace whose right was taken is forgotten', async () => {
-    const { time, informer, factory, server, permitted } = rig(
+    const { time, informer, server, permitted } = rig(
       {
         namespaceFallback: namespaceFallback(['a', 'b']),
         transform: (pod) => {
@@ -166,11 +163,10 @@ describe('while rights change', () => {
     server.faults.dropWatches();
     await time.advance(30_000);
     expect(informer.status).toMatchObject({ live: true, refused: 0 });
-    await factory.stop();
   });
 
   it('G18, G19: shows no limit once everything is granted to a user who had no right', async () => {
-    const { time, informer, factory, names, server, permitted } = rig(
+    const { time, informer, names, server, permitted } = rig(
       { namespaceFallback: namespaceFallback(['a', 'b']) },
       [],
     );
@@ -194,7 +190,6 @@ describe('while rights change', () => {
     server.faults.dropWatches();
     await time.advance(30_000);
     expect(informer.status).toMatchObject({ blocked: 'forbidden', access: { namespaces: [] } });
-    await factory.stop();
   });
 
   it('G17, I81: a refresh during the reviews resolves with the first lists', async () => {

@@ -2,6 +2,7 @@
 import { createClient, createInformerFactory, type InformerFactoryOptions } from 'rx-informer';
 import { namespaces, pods } from 'rx-informer/resources';
 import { type AccessAttributes, createFakeApiServer } from 'rx-informer/testing';
+import { onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -48,6 +49,7 @@ export function rig(
     ...{ scheduler: time, random: () => 0.5 },
     ...options,
   });
+  onTestFinished(() => factory.stop());
   const informer = factory.informer(pods);
   factory.start();
   const names = () => informer.indexer.list().map(({ metadata }) => metadata.name);

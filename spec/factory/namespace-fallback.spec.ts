@@ -40,12 +40,11 @@ describe('a user without rights in all namespaces', () => {
     factory.informer({ ...pods, group: 'example.com', apiVersion: 'example.com/v1' });
     await time.advance(1_000);
     expect(reviewed).toHaveLength(16);
-    await factory.stop();
   });
 
   it('G17, R13: the informer ends if onError returns stop', async () => {
     const errors: number[] = [];
-    const { time, informer, server, factory } = rig(
+    const { time, informer, server } = rig(
       {
         namespaceFallback: namespaceFallback(['a']),
         onError: ({ code }) => {
@@ -61,7 +60,6 @@ describe('a user without rights in all namespaces', () => {
     server.faults.closeWatches();
     await time.advance(60_000);
     expect([errors, informer.status.phase]).toEqual([[500], 'stopped']);
-    await factory.stop();
   });
 
   it('G17: sees the namespaces that can be listed, and at most four reviews are open', async () => {
@@ -106,7 +104,6 @@ describe('a user without rights in all namespaces', () => {
       namespaces: ['a', 'd', 'e'],
       missing: ['b', 'c'],
     });
-    await factory.stop();
   });
 
   it('G17: a later informer of the client uses an answer for a minute, and then sees new rights', async () => {
@@ -126,7 +123,6 @@ describe('a user without rights in all namespaces', () => {
     expect([await seenBy('app=one'), reviewed]).toEqual([['a'], []]);
     await time.advance(60_000);
     expect(await seenBy('app=two')).toEqual(['a', 'b']);
-    await factory.stop();
   });
 
   it('G17: with all rights has one watch, and so has a cluster-scoped resource', async () => {
@@ -139,7 +135,6 @@ describe('a user without rights in all namespaces', () => {
     await time.advance(5_000);
     expect(informer.status.access).toBeUndefined();
     expect(server.openWatches).toHaveLength(2);
-    await factory.stop();
   });
 
   it.each([
@@ -147,7 +142,7 @@ describe('a user without rights in all namespaces', () => {
     ['a Status', () => Response.json({ kind: 'Status', status: 'Failure', code: 500 })],
     ['a review without a decision', () => Response.json({ kind: 'SelfSubjectAccessReview' })],
   ])('G17: with %s as a review, requests everything', async (_what, answer) => {
-    const { time, informer, factory } = rig(
+    const { time, informer } = rig(
       { namespaceFallback: namespaceFallback(['a']) },
       [],
       () => true,
@@ -157,7 +152,6 @@ describe('a user without rights in all namespaces', () => {
     expect(informer.status.access).toBeUndefined();
     expect(informer.status.live).toBe(true);
     expect(informer.indexer.size).toBe(3);
-    await factory.stop();
   });
 
   it.each(['', '.', 'bad/name', 5, undefined, null])(
@@ -219,20 +213,18 @@ describe('a user without rights in all namespaces', () => {
     factory.start();
     await time.advance(5_000);
     expect(informer.status.access?.namespaces).toEqual(given);
-    await factory.stop();
   });
 
   it('G18: without any namespace sees the refusal of the server', async () => {
-    const { time, informer, factory } = rig({ namespaceFallback: namespaceFallback() }, []);
+    const { time, informer } = rig({ namespaceFallback: namespaceFallback() }, []);
     await time.advance(5_000);
     expect(informer.status).toMatchObject({ blocked: 'forbidden', synced: false });
     expect(informer.status.access?.message).toContain('The namespaces cannot be listed either');
-    await factory.stop();
   });
 
   it('G19: follows rights that are taken and given while it runs', async () => {
     const fallback = { namespaceFallback: namespaceFallback(['a', 'b']) };
-    const { time, informer, factory, names, server, permitted } = rig(fallback, ['a', 'b']);
+    const { time, informer, names, server, permitted } = rig(fallback, ['a', 'b']);
     const gone: string[] = [];
     informer.changes$.subscribe(({ deleted, left, cause }) => {
       for (const { key } of deleted) gone.push(`deleted ${key}`);
@@ -253,7 +245,6 @@ describe('a user without rights in all namespaces', () => {
     await time.advance(30_000);
     expect(names()).toEqual(['pod-a', 'pod-b', 'pod-c']);
     expect(informer.status.access).toBeUndefined();
-    await factory.stop();
   });
 });
 
@@ -285,7 +276,6 @@ describe('the fake API server', () => {
     await time.advance(30_000);
     expect(names()).toEqual(['pod-a', 'pod-b', 'pod-c']);
     expect(views[0]?.getSnapshot().rows.map(({ metadata }) => metadata.name)).toEqual(['pod-a']);
-    await factory.stop();
   });
 
   it('Q73: a query does not read an informer that the server has come to refuse', async () => {
@@ -298,7 +288,6 @@ describe('the fake API server', () => {
     server.faults.dropWatches();
     await time.advance(5_000);
     expect(queries.explain(query).sources[0]?.use).toBe('new');
-    await factory.stop();
   });
 
   it('A14: refuses and reviews by one rule', async () => {

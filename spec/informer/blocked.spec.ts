@@ -68,6 +68,7 @@ function rig(options: SharedInformerOptions<Pod> = {}, scopes: readonly string[]
       ...options,
     },
   );
+  onTestFinished(() => informer.stop());
   const refuse = (list: number | undefined, at = 0) => {
     (parts[at] as (typeof parts)[number]).refused.list = list;
   };
@@ -129,7 +130,6 @@ describe('whenSynced of a blocked informer', () => {
     refuse(403);
     await time.advance(30_000);
     expect(wait.outcome).toMatchObject({ code: 403 });
-    await informer.stop();
   });
 
   it('I64: whenSynced resolves on a synced informer, also while the watch is forbidden', async () => {
@@ -146,7 +146,6 @@ describe('whenSynced of a blocked informer', () => {
     await informer.whenSynced();
     // The handler is busy, not blocked.
     expect(handler.outcome).toBe('pending');
-    await informer.stop();
   });
 
   it('I64: one blocked scope of several is enough to reject, unless that scope was listed', async () => {
@@ -164,7 +163,6 @@ describe('whenSynced of a blocked informer', () => {
     expect((wait.outcome as ApiError).message).toMatch(
       /^pods is not synced: namespace till is blocked \(no-such-resource\): pods is refused with 404/,
     );
-    await informer.stop();
   });
 
   it('I9: whenSynced rejects if onError has ended one of several scopes before its first list', async () => {
@@ -325,7 +323,6 @@ describe('the warning about a failure that blocks', () => {
       'blocked (forbidden): p',
       'blocked (unauthorized)',
     ]);
-    await informer.stop();
   });
 
   it('I65: there is no warning if status$ has a listener, also one that unsubscribes with this status', async () => {
@@ -339,7 +336,6 @@ describe('the warning about a failure that blocks', () => {
     refuse(404);
     await time.advance(60_000);
     expect(warnings).toHaveLength(1);
-    await informer.stop();
   });
 
   it('I65: onWarning may stop the informer', async () => {

@@ -11,7 +11,7 @@ import {
 import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { map, NEVER, timer } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
 import { eventually } from '../support/patience.ts';
@@ -39,6 +39,7 @@ function refusing(options: SharedInformerOptions<Thing> = {}) {
     indexers: { colour: (thing) => [judge(thing, 'blue').colour] },
     ...options,
   });
+  onTestFinished(() => informer.stop());
   informer.start();
   /** Sends all writes so far as one chunk. */
   const feed = () => {
@@ -87,7 +88,6 @@ describe('an informer that refuses objects', () => {
     server.answer?.feed();
     await time.advance(0);
     expect(settled).toEqual(['k', 'at least 11', 'none', 'gone']);
-    await informer.stop();
   });
 });
 
@@ -119,7 +119,6 @@ describe('a wait', () => {
     recover();
     await time.advance(0);
     expect(settled).toEqual(['all', 'r', 'b']);
-    await informer.stop();
   });
 
   it('I62: a refused state, and a deletion whose state is refused, satisfy the waits that they end', async () => {
@@ -139,7 +138,6 @@ describe('a wait', () => {
     );
     await time.advance(0);
     expect([...settled, informer.indexer.size]).toEqual(['all', 'gone', 0]);
-    await informer.stop();
   });
 
   it('I62: a refused object does not satisfy a wait for its deletion', async () => {
@@ -154,7 +152,6 @@ describe('a wait', () => {
     feed();
     await time.advance(0);
     expect(settled).toEqual(['another', 'u1']);
-    await informer.stop();
   });
 });
 

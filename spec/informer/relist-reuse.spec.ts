@@ -8,7 +8,7 @@ import {
   type SharedInformerOptions,
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { replaced, rereadIfDoubted } from '../../lib/reflector/lists.ts';
 import {
   initialMemory,
@@ -38,6 +38,7 @@ async function synced(options: SharedInformerOptions<Pod>, polls = false) {
     ? createPollingListWatch(listWatch, { scheduler: time, random: () => 0, intervalMs: 60_000 })
     : listWatch;
   const informer = createSharedInformer(source, { scheduler: time, random: () => 0.5, ...options });
+  onTestFinished(() => informer.stop());
   const sets: string[] = [];
   informer.changes$.subscribe((set) => sets.push(brief(set)));
   informer.start();
@@ -71,7 +72,6 @@ describe.each(Object.entries(ways))('a relist %s', (_way, options) => {
     expect([colour('a'), colour('b')]).toEqual(['red', 'blue']);
     expect(informer.indexer.getByKey('d/a')).toBe(before);
     expect(sets.at(-1)).toBe('relist* ~d/b@3>5');
-    await informer.stop();
   });
 
   it('D18, S9: a list that is older than a version already seen is requested again and parsed completely', async () => {
@@ -88,7 +88,6 @@ describe.each(Object.entries(ways))('a relist %s', (_way, options) => {
     expect([colour('a'), colour('b'), colour('c')]).toEqual(['green', 'red', 'red']);
     expect(decoding.counts.unchanged).toBeGreaterThan(unchanged);
     expect(informer.status).toMatchObject({ phase: 'watching', synced: true });
-    await informer.stop();
   });
 });
 
@@ -114,13 +113,12 @@ describe.each(Object.entries(ways))('a run that begins %s', (_way, options) => {
     expect(colour('a')).toBe('red');
     await phase('five');
     expect(colour('a')).toBe('red');
-    await informer.stop();
   });
 });
 
 describe('a kind that is polled', () => {
   it('D18, W13: a poll parses only what changed, and everything if its list is older', async () => {
-    const { time, server, informer, decoding, colour, recolour } = await synced({}, true);
+    const { time, server, decoding, colour, recolour } = await synced({}, true);
     recolour('b', 'blue');
     await time.advance(70_000);
     expect(decoding.counts).toMatchObject({ parsed: 4, unchanged: 2 });
@@ -133,7 +131,6 @@ describe('a kind that is polled', () => {
     recolour('a', 'green');
     await time.advance(60_000);
     expect([colour('a'), colour('b'), colour('c')]).toEqual(['green', 'blue', 'red']);
-    await informer.stop();
   });
 });
 

@@ -42,18 +42,16 @@ describe('a move of shards', () => {
     await time.until(() => expect(results).toEqual(['refreshed']));
     ranges$.next(of('bar', 'cart', 'dock', 'shop'));
     await time.until(() => expect(keys()).toContain('shop/one'));
-    await informer.stop();
   });
 
   it('H55: shards also arrive if the others were listed by a streaming list, whose watch goes on', async () => {
-    const { time, informer, ranges$, start, keys, told } = shardRig({
+    const { time, ranges$, start, keys, told } = shardRig({
       informer: { initialList: 'stream' },
     });
     await start();
     ranges$.next(of('bar', 'cart', 'dock'));
     await time.until(() => expect(keys()).toContain('dock/one'));
     expect(told).toEqual(['rebalance +dock/one']);
-    await informer.stop();
   });
 
   it('F9: a list that ends because its shards have left does not make a later list forget deletions', async () => {
@@ -77,7 +75,6 @@ describe('a move of shards', () => {
     fake.objects.compact();
     await time.until(() => expect(informer.status.relists).toBe(1));
     await time.until(() => expect(keys()).toEqual(['bar/one']));
-    await informer.stop();
   });
 
   it('F9, H58: objects in the first page of a list whose shards leave before the last page are not stored again', async () => {
@@ -93,7 +90,6 @@ describe('a move of shards', () => {
     await time.until(refreshed);
     expect(keys()).toEqual(['cart/one']);
     expect(told).toEqual(['rebalance <bar/one']);
-    await informer.stop();
   });
 
   it.each([
@@ -210,7 +206,6 @@ describe('a move of shards', () => {
     isRefusing = false;
     await time.advance(1_300);
     expect(keys()).toEqual(['bar/one']);
-    await informer.stop();
   });
 
   it('H54: an audit is refused, because it would take the objects of other shards for lost', () => {

@@ -7,6 +7,7 @@ import {
   type ListerWatcher,
   type ListRequest,
   type ListWatchOptions,
+  type OwnedShards,
   type ShardedInformerOptions,
   type ShardRange,
   shardRanges,
@@ -16,7 +17,7 @@ import {
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
 import { BehaviorSubject, delayWhen, filter, type Observable, take } from 'rxjs';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** The ranges of the slots of these namespaces. They have different slots. */
@@ -30,6 +31,8 @@ export interface ShardRigOptions {
   readonly informer?: Omit<ShardedInformerOptions<ConfigMap>, 'shards'>;
   readonly listWatch?: ListWatchOptions<ConfigMap>;
   readonly own?: readonly string[];
+  /** Other shards than the ranges. */
+  readonly shards?: OwnedShards | undefined;
 }
 
 /** A gate that holds answers back while it is shut. */
@@ -85,15 +88,16 @@ export function shardRig(options: ShardRigOptions = {}) {
     watch: (request: WatchRequest<ConfigMap>) => gates.watches.pass(source.watch(request)),
   };
   const informer = createShardedInformer(listerWatcher, {
-    shards: { by: 'namespace', ranges$ },
+    shards: options.shards ?? { by: 'namespace', ranges$ },
     backoff: () => 5,
     scheduler: time,
     ...options.informer,
   });
+  onTestFinished(() => informer.stop());
   const told: string[] = [];
   const isLive = () => time.until(() => expect(informer.status.live).toBe(true));
   return {
-    ...{ time, fake, informer, ranges$, gates, told, isLive },
+    ...{ time, fake, client, informer, ranges$, gates, told, isLive },
     keys: () => [...informer.indexer.listKeys()].sort(),
     /** How many lists and watches have selected so many ranges. */
     requests: (use: 'list' | 'watch', of: number) =>

@@ -19,29 +19,16 @@ import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/test
 import { BehaviorSubject, delayWhen, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { of, shardRig } from './shard-rig.ts';
 
-/** The ranges of the slots of these namespaces. They have different slots. */
-const of = (...namespaces: string[]) => shardRanges(namespaces.map(shardSlotOf));
-const NAMESPACES = ['bar', 'cart', 'dock', 'shop'];
-
-function rig(
-  options: FakeApiServerOptions & { own?: readonly string[]; shards?: OwnedShards } = {},
-) {
-  const { own = ['bar', 'cart'], shards, ...server } = options;
-  const time = new VirtualTime();
-  const fake = createFakeApiServer({ shardedListAndWatch: true, scheduler: time, ...server });
-  for (const namespace of NAMESPACES) {
-    fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
-  }
-  const ranges$ = new BehaviorSubject<readonly ShardRange[]>(of(...own));
-  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
-  const informer = createShardedInformer(createListWatch(client, configMaps), {
-    shards: shards ?? { by: 'namespace', ranges$ },
-    backoff: () => 5,
-    scheduler: time,
-  });
+function rig({
+  own = ['bar', 'cart'],
+  shards,
+  ...server
+}: FakeApiServerOptions & { own?: readonly string[]; shards?: OwnedShards } = {}) {
+  const all = shardRig({ own, shards, server });
+  const { time, fake, informer } = all;
   const sets: ChangeSet<ConfigMap>[] = [];
-  const keys = () => [...informer.indexer.listKeys()].sort();
   const touch = (namespace: string, text: string) =>
     fake.objects.modify(configMaps, { namespace, name: 'one' }, (draft) => {
       draft.data = { text };
@@ -54,7 +41,7 @@ function rig(
     informer.changes$.subscribe((set) => sets.push(set));
     informer.start();
     await time.until(informer.whenSynced());
-    await time.until(() => expect(informer.status.live).toBe(true));
+    await all.isLive();
   };
   const told = (from = 0) =>
     sets.slice(from).flatMap((set) => {
@@ -77,19 +64,18 @@ function rig(
         ...named('+', added),
       ];
     });
-  return { time, fake, informer, ranges$, keys, touch, selectors, start, told, sets, client };
+  return { ...all, touch, selectors, start, told, sets };
 }
 
 describe('createShardedInformer', () => {
   it('H54: each page of a list and each watch selects the owned ranges, and the store has only their objects', async () => {
-    const { informer, start, keys, selectors } = rig({ pageSizeMax: 1 });
+    const { start, keys, selectors } = rig({ pageSizeMax: 1 });
     await start();
     expect(keys()).toEqual(['bar/one', 'cart/one']);
     const [selector] = selectors('list');
     expect(selector).toMatch(/^shardRange\(object\.metadata\.namespace, '0x/);
     expect(selectors('list').length).toBeGreaterThan(1);
     expect(new Set([...selectors('list'), ...selectors('watch')])).toEqual(new Set([selector]));
-    await informer.stop();
   });
 
   it('H54, H60: if the server ignores the selector, the client filters lists and events, and the status says so', async () => {
@@ -104,7 +90,6 @@ describe('createShardedInformer', () => {
     expect(informer.status.shards).toMatchObject({ serverFilters: false });
     expect(informer.status.shards?.message).toContain('the server sends all objects');
     expect(informer.status.unknownDeletions).toBe(0);
-    await informer.stop();
   });
 
   it('H60: if the server says that it has filtered, the status says so', async () => {
@@ -116,7 +101,6 @@ describe('createShardedInformer', () => {
       serverFilters: true,
       message: 'the server filters, and so does the client',
     });
-    await informer.stop();
   });
 
   it('H60: a list of metadata does not say that it was filtered; many UIDs in the ranges do', async () => {
@@ -164,7 +148,6 @@ describe('createShardedInformer', () => {
     const [list] = fake.requests.filter(({ use }) => use === 'list');
     expect(list?.query).not.toHaveProperty('resourceVersion');
     expect(fake.openWatches).toHaveLength(1);
-    await informer.stop();
   });
 
   it('H55: an object whose name was taken over in another shard while the ranges were listed does not come back', async () => {
@@ -256,7 +239,6 @@ describe('createShardedInformer', () => {
     await time.advance(30);
     expect(reconciled).toHaveLength(2);
     await controller.stop();
-    await informer.stop();
   });
 
   it('H59: before the first ranges nothing is requested; without ranges the informer is synced, and a refresh resolves', async () => {
@@ -280,7 +262,6 @@ describe('createShardedInformer', () => {
     expect(keys()).toEqual([]);
     expect(informer.status).toMatchObject({ synced: true, live: true });
     await time.until(() => expect(fake.openWatches).toEqual([]));
-    await informer.stop();
   });
 
   it('H60: a server that refuses the selector is asked without it, once, and the status quotes the server', async () => {
@@ -294,7 +275,6 @@ describe('createShardedInformer', () => {
     expect(informer.status.error).toBeUndefined();
     expect(informer.status.shards).toMatchObject({ serverFilters: false });
     expect(informer.status.shards?.message).toContain(message);
-    await informer.stop();
   });
 
   it('H62: owned objects are in the shard of the UID of their controller, and leave with another controller', async () => {
@@ -358,7 +338,7 @@ describe('createShardedInformer', () => {
   });
 
   it('H54: a second after ranges have left, the watch selects no more than is held', async () => {
-    const { time, fake, informer, start, ranges$, selectors } = rig();
+    const { time, fake, start, ranges$, selectors } = rig();
     await start();
     ranges$.next(of('bar'));
     expect(selectors('watch')).toHaveLength(1);
@@ -366,6 +346,5 @@ describe('createShardedInformer', () => {
     expect(selectors('watch')[1]?.split('||')).toHaveLength(1);
     expect(selectors('list')).toHaveLength(1);
     await time.until(() => expect(fake.openWatches).toHaveLength(1));
-    await informer.stop();
   });
 });

@@ -16,7 +16,7 @@ import {
 import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { Gate } from './shard-rig.ts';
 
@@ -61,6 +61,7 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
       : createPollingListWatch(source, { intervalMs: pollMs, scheduler: time }),
     { backoff: () => 5, scheduler: time, ...options, shards: { by: 'owner', ranges$ } },
   );
+  onTestFinished(() => informer.stop());
   const calls: string[] = [];
   addEventHandler(informer, {
     onAdd: (_, { key }) => calls.push(`+${key}`),
@@ -85,7 +86,7 @@ describe('a sharded informer by owner', () => {
   ])(
     'H62: an object that got another owner while nothing was watched leaves with the next list (%s), and a deleted one is deleted',
     async (_, options) => {
-      const { time, fake, informer, create, give, calls, start, keys } = rig(options);
+      const { time, fake, create, give, calls, start, keys } = rig(options);
       create('gone', 'web');
       create('replaced', 'web');
       await start();
@@ -98,7 +99,6 @@ describe('a sharded informer by owner', () => {
       fake.objects.compact();
       await time.until(() => expect(keys()).toEqual(['shop/mine']));
       expect(calls.sort()).toEqual(['-shop/gone', '-shop/replaced', '<shop/moves']);
-      await informer.stop();
     },
   );
 
@@ -122,7 +122,6 @@ describe('a sharded informer by owner', () => {
     await time.until(() => expect(refused()).toEqual(['shop/other']));
     isRefusing = false;
     await time.until(() => expect(keys()).toEqual(['shop/other']));
-    await informer.stop();
   });
 
   it('H62: an object leaves with a new owner also if that state, or its last state, is refused', async () => {
@@ -148,7 +147,6 @@ describe('a sharded informer by owner', () => {
     expect(calls).toEqual(['<shop/moves', '-shop/mine', '+shop/last']);
     expect(informer.status.refusedObjects).toBeUndefined();
     expect(informer.status.unknownDeletions).toBe(0);
-    await informer.stop();
   });
 
   it('H55, H62: an object that has left through held shards does not come back in the state of the list of others', async () => {
@@ -168,11 +166,10 @@ describe('a sharded informer by owner', () => {
     await time.until(() => expect(keys()).toContain('shop/last'));
     await time.until(() => expect(informer.status.live).toBe(true));
     expect(calls).toEqual(['+shop/other', '<shop/other', '+shop/last']);
-    await informer.stop();
   });
 
   it('H62: of several owners the controller counts, and an object without one is in no shard', async () => {
-    const { time, fake, informer, create, start, keys } = rig();
+    const { time, fake, create, start, keys } = rig();
     create('orphan');
     const two = create('two', 'db', 'web');
     await start();
@@ -186,17 +183,15 @@ describe('a sharded informer by owner', () => {
       },
     );
     await time.until(() => expect(keys()).toEqual(['shop/mine', 'shop/moves', 'shop/two']));
-    await informer.stop();
   });
 
   it('H54: ranges that leave cause no other watch, because a server cannot select by owner', async () => {
-    const { time, fake, informer, ranges$, of, start, keys } = rig();
+    const { time, fake, ranges$, of, start, keys } = rig();
     ranges$.next(of('web', 'db'));
     await start();
     ranges$.next(of('web'));
     await time.advance(5_000);
     expect(keys()).toEqual(['shop/mine', 'shop/moves']);
     expect(fake.requests.filter(({ use }) => use === 'watch')).toHaveLength(1);
-    await informer.stop();
   });
 });

@@ -11,7 +11,7 @@ import {
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectSharedParts, type Texts, texts } from '../store/shared-parts.ts';
 import { decodings } from '../support/decodings.ts';
 import * as fc from '../support/fast-check.ts';
@@ -36,6 +36,7 @@ function started(server: FakeApiServer, { transform, decoding, ...options }: Set
       ...options,
     },
   );
+  onTestFinished(() => informer.stop());
   informer.start();
   return informer;
 }
@@ -104,7 +105,6 @@ describe('the parts of an object that a change leaves alone', () => {
     expect(after?.status?.conditions?.[2]).toBe(before?.status?.conditions?.[1]);
     // The former state has not changed.
     expect(before?.status?.conditions).toEqual(conditions);
-    await informer.stop();
   });
 
   it.each(['pages', 'stream'] as const)(
@@ -136,7 +136,6 @@ describe('the parts of an object that a change leaves alone', () => {
       expect(informer.indexer.get('shop/web')).toBe(after);
       expect(informer.indexer.get('shop/cart')).toBe(cart);
       expect(changed.slice(told)).toEqual([]);
-      await informer.stop();
     },
   );
 
@@ -152,7 +151,6 @@ describe('the parts of an object that a change leaves alone', () => {
     const after = informer.indexer.get('shop/web');
     expect(after?.metadata.labels).toEqual(before?.metadata.labels);
     expect(after?.metadata.labels).not.toBe(before?.metadata.labels);
-    await informer.stop();
   });
 
   it('S60, D4: random changes by watch events, relists and streaming lists, with any decoding, with and without a transform, also one that changes its argument', async () => {

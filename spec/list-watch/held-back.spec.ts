@@ -14,7 +14,7 @@ import { type ConfigMap, clusterRoles, configMaps, pods } from 'rx-informer/reso
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
 import { concat, EMPTY, of, Subject, Subscriber, timer } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { acceptHeader } from '../../lib/list-watch/managed-fields.ts';
 import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { judgedProbe } from '../../lib/transport/guards/buffering-probe.ts';
@@ -69,6 +69,7 @@ function setUp({
   const open = <T extends object>(resource: Parameters<typeof createListWatch<T>>[1]) => {
     const source = createListWatch<T>(client, resource, { scheduler: time });
     const informer = createSharedInformer<T>(source, { ...timing, initialList });
+    onTestFinished(() => informer.stop());
     informer.start();
     return informer;
   };
@@ -108,12 +109,11 @@ describe('a server whose events arrive promptly', () => {
 
   it('W21: an event proves promptness', async () => {
     const { time, open, asked, create } = setUp({ initialList: 'pages' });
-    const informer = open(configMaps);
+    open(configMaps);
     await time.advance(15_000);
     create('late');
     await time.advance(300_000);
     expect(asked()).toMatch(/^L0 W\d+$/);
-    await informer.stop();
   });
 
   it.each([0, 3])(
@@ -157,17 +157,16 @@ describe('a server whose events arrive promptly', () => {
     const { time, server, open } = setUp({ initialList: 'pages' });
     const name = 'system:a,b=c\\d';
     server.objects.create(clusterRoles, { metadata: { name }, rules: [] });
-    const informer = open(clusterRoles);
+    open(clusterRoles);
     await time.advance(21_000);
     expect(server.requests.at(-1)?.query['fieldSelector']).toBe(
       'metadata.name=system:a\\,b\\=c\\\\d',
     );
-    await informer.stop();
   });
 
   it('W21: a probe requests one object, and is aborted when the object arrives', async () => {
     const { time, server, open } = setUp({ initialList: 'pages' });
-    const informer = open(configMaps);
+    open(configMaps);
     await time.advance(21_000);
     expect(server.requests.at(-1)?.query).toMatchObject({
       fieldSelector: 'metadata.name=first-0',
@@ -175,7 +174,6 @@ describe('a server whose events arrive promptly', () => {
       timeoutSeconds: '5',
     });
     expect(server.openWatches.length).toBe(1);
-    await informer.stop();
   });
 });
 
@@ -246,7 +244,6 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     expect(informer.indexer.get('shop/late')).toBeDefined();
     await time.advance(250_000);
     expect(asked()).toBe(before);
-    await informer.stop();
   });
 
   it('W23: the correction of the proxy is detected while events are frequent', async () => {
@@ -271,7 +268,6 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     server.faults.holdBack(holding);
     server.faults.closeWatches();
     await until(() => informer.status.heldBack !== undefined, 90_000);
-    await informer.stop();
   });
 
   it('W22, W23: the detection takes effect for all informers of the client immediately', async () => {
@@ -433,7 +429,6 @@ describe('servers that are not mistaken for a buffering proxy', () => {
     time.jump(6_000);
     await time.advance(100);
     expect(informer.status.heldBack).toBeUndefined();
-    await informer.stop();
   });
 
   it.each([

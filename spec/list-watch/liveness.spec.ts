@@ -19,7 +19,7 @@ import {
 } from 'rx-informer/testing';
 import { concat, NEVER, of, type SchedulerLike, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -56,6 +56,7 @@ function setUp(options: Partial<KubeClientOptions> = {}) {
       random: () => 0.5,
       initialList,
     });
+    onTestFinished(() => informer.stop());
     const statuses: InformerStatus[] = [];
     informer.status$.subscribe((status) => statuses.push(status));
     informer.start();
@@ -150,37 +151,34 @@ describe('a quiet server', () => {
     await quiet.stop();
 
     const { time, follow, pings } = setUp();
-    const informer = follow();
+    follow();
     vi.stubGlobal('document', { visibilityState: 'hidden' });
     await time.advance(120_000);
     expect(pings()).toEqual([]);
     vi.stubGlobal('document', { visibilityState: 'visible' });
     await time.advance(15_500);
     expect(pings().length).toBe(1);
-    await informer.stop();
   });
 
   it('W27, T5: a ping does not wait for the rate limit and takes no turn from it', async () => {
     const { time, follow, pings, client, sent } = setUp({ qps: 0.01, burst: 2 });
-    const informer = follow();
+    follow();
     await time.advance(50_000);
     expect(pings().length).toBeGreaterThan(2);
     const before = sent.length;
     void client.request({ path: '/version' });
     expect(sent.length).toBe(before + 1);
-    await informer.stop();
   });
 
   it('W27: the answer to a probe for buffering proxies is a sign of life, too', async () => {
     const { time, follow, server, pings } = setUp();
-    const informer = follow(pods, undefined, 'pages');
+    follow(pods, undefined, 'pages');
     await time.advance(40_000);
     const [buffering] = server.requests.filter((request) => word(request) === 'P');
     expect(buffering?.atMs).toBe(20_000);
     const [first = 0, second = 0] = pings().map(({ atMs }) => atMs);
     expect(first).toBeLessThan(20_000);
     expect(second).toBeGreaterThanOrEqual(32_000);
-    await informer.stop();
   });
 });
 
@@ -214,7 +212,6 @@ describe('the answer to a ping', () => {
     expect(informer.statuses.filter(({ live }) => live).length).toBe(1);
     expect(informer.status).toMatchObject({ live: true, reconnects: 0 });
     expect(asked()).toBe('S');
-    await informer.stop();
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import { createSharedInformer, liveIndex, toView } from 'rx-informer';
 import { BehaviorSubject, config, firstValueFrom, Subject } from 'rxjs';
 import { finalize, tap } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { allReported } from '../support/errors.ts';
 import {
   added,
@@ -31,6 +31,7 @@ function informed() {
       },
     },
   });
+  onTestFinished(() => informer.stop());
   return { source, informer, calls: () => calls };
 }
 const versions = (mirror: Mirror<Pod>) =>
@@ -48,7 +49,6 @@ describe('liveIndex', () => {
     source.listed(9);
     await refreshed;
     expect(mirror.sets.at(-1)?.deleted).toMatchObject([{ object: a, finalStateUnknown: true }]);
-    await informer.stop();
   });
 
   it('Q53: emits the objects of its value, then what enters, changes and leaves', async () => {
@@ -79,10 +79,9 @@ describe('liveIndex', () => {
     source.listed(9, on('e', 9, 'n1'));
     expect(versions(again)).toEqual(['e9']);
     again.subscription.unsubscribe();
-    await informer.stop();
   });
 
-  it('Q53: a commit costs one call of the function per change, and a set only for the values it touches', async () => {
+  it('Q53: a commit costs one call of the function per change, and a set only for the values it touches', () => {
     const { source, informer, calls } = informed();
     const mirrors = Array.from(
       { length: 100 },
@@ -97,10 +96,9 @@ describe('liveIndex', () => {
     source.send(modified(on('p7', 3, 'n8')));
     expect([calls() - callsBefore, sets() - setsBefore]).toEqual([4, 6]);
     for (const mirror of mirrors) mirror.subscription.unsubscribe();
-    await informer.stop();
   });
 
-  it('Q53: a subscriber that joins inside of a set misses no change and gets none twice', async () => {
+  it('Q53: a subscriber that joins inside of a set misses no change and gets none twice', () => {
     const { source, informer } = informed();
     const joined: Mirror<Pod>[] = [];
     const join = () => joined.push(new Mirror(liveIndex(informer, 'byNode', 'n1')));
@@ -120,7 +118,6 @@ describe('liveIndex', () => {
     value.unsubscribe();
     outer.unsubscribe();
     other.unsubscribe();
-    await informer.stop();
   });
 
   it('Q53, I70: a teardown that throws is reported, and the other subscribers of all values complete', async () => {
@@ -141,7 +138,7 @@ describe('liveIndex', () => {
     expect(reported).toEqual([expect.stringContaining('cleanup')]);
   });
 
-  it('Q53: a value first subscribed inside of a commit is read from the store, and that commit not again', async () => {
+  it('Q53: a value first subscribed inside of a commit is read from the store, and that commit not again', () => {
     const { source, informer } = informed();
     const mirrors: Mirror<Pod>[] = [];
     const early = informer.changes$.subscribe(({ updated }) => {
@@ -157,7 +154,6 @@ describe('liveIndex', () => {
     expect(mirrors.map(({ sets }) => sets.length)).toEqual([1, 1]);
     for (const { subscription } of [...mirrors, kept]) subscription.unsubscribe();
     early.unsubscribe();
-    await informer.stop();
   });
 
   it('Q53: a new value gives one set with the difference; commits of the former value stop', async () => {
@@ -187,7 +183,7 @@ describe('liveIndex', () => {
     expect(mirror.completed).toBe(true);
   });
 
-  it('Q53: a commit inside of the first set of a new value does not deliver the former value', async () => {
+  it('Q53: a commit inside of the first set of a new value does not deliver the former value', () => {
     const { source, informer } = informed();
     const node$ = new BehaviorSubject('n1');
     const mirror = new Mirror(
@@ -203,7 +199,6 @@ describe('liveIndex', () => {
     expect(versions(mirror)).toEqual(['b3']);
     expect(mirror.sets.at(-1)?.changes).toHaveLength(1);
     mirror.subscription.unsubscribe();
-    await informer.stop();
   });
 
   it('Q53: holds the run of its informer, and its view shows the status', async () => {

@@ -38,7 +38,7 @@ const pod = (name: string, phase: string): Pod => ({
 });
 
 describe('several subscriptions', () => {
-  it('U14: share the rows, so each cluster is subscribed once, and a late one first gets them as one reset set', async () => {
+  it('U14: share the rows, so each cluster is subscribed once, and a late one first gets them as one reset set', () => {
     const { source, factory } = emittingFactory(pod('web', 'Running'));
     const { informer } = factory.acquire(pods);
     const { changes$ } = informer;
@@ -73,11 +73,10 @@ describe('several subscriptions', () => {
     const next = folding();
     merged.changes$.subscribe(next);
     expect([next.lines, count.opened]).toEqual([['reset +east/shop/web synced'], 2]);
-    await clusters.stop();
   });
 });
 
-it('U11: a run of a cluster that begins with other rows gives the difference, of which deletions were missed', async () => {
+it('U11: a run of a cluster that begins with other rows gives the difference, of which deletions were missed', () => {
   const { factory } = emittingFactory();
   const { informer } = factory.acquire(pods);
   const [web, db, api] = ['web', 'db', 'api'].map((name) => pod(name, 'Running')) as [
@@ -101,7 +100,6 @@ it('U11: a run of a cluster that begins with other rows gives the difference, of
   (informer.status$ as Subject<unknown>).next(informer.status);
   expect(seen.lines.at(-1)).toBe('initial -east/shop/web +east/shop/api synced');
   expect(deleted).toEqual([['east/shop/web', true]]);
-  await clusters.stop();
 });
 
 describe('subscriptions within callbacks', () => {

@@ -33,7 +33,6 @@ describe('the rows of many clusters', () => {
     const late = folding();
     informer.changes$.subscribe(late);
     expect([late.shown, late.lines.length, late.isSynced]).toEqual([seen.shown, 1, true]);
-    await clusters.stop();
   });
 
   it('U2: another client under a name replaces the cluster', async () => {
@@ -49,7 +48,6 @@ describe('the rows of many clusters', () => {
     await time.advance(100);
     expect(seen.shown).toEqual(['east/shop/new Running']);
     expect(former.server.openWatches).toEqual([]);
-    await clusters.stop();
   });
 
   it('U2: a value with equal clients changes nothing, as a Map or as a record', async () => {
@@ -66,7 +64,6 @@ describe('the rows of many clusters', () => {
     expect(seen.lines.length).toBe(length);
     expect(fake('east').server.requests.length).toBe(requests);
     expect(clusters.get('east')?.factory).toBe(factory);
-    await clusters.stop();
   });
 
   it('U4: a cluster that cannot be reached neither delays the others nor takes their rows away, and its rows come when it can be reached', async () => {
@@ -94,7 +91,6 @@ describe('the rows of many clusters', () => {
     await time.advance(5_000);
     expect(seen.shown.length).toBe(3);
     cut.heal();
-    await clusters.stop();
   });
 
   it('U4: if no cluster can be reached, the view is not synced', async () => {
@@ -112,7 +108,6 @@ describe('the rows of many clusters', () => {
     faults[0]?.heal();
     await time.advance(60_000);
     expect([seen.isSynced, informer.hasSynced]).toEqual([true, true]);
-    await clusters.stop();
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
@@ -230,7 +225,6 @@ describe('the state of many clusters', () => {
     clients$.next({ east: client });
     expect(clusters.status.error).toBeUndefined();
     expect(clusters.status.text).toBe('1 of 1 cluster live');
-    await clusters.stop();
   });
 
   it('U5: a factory function that throws makes only its cluster fail, and a factory that cannot start is stopped', async () => {
@@ -257,7 +251,6 @@ describe('the state of many clusters', () => {
       /no factory for west.*no start of north.*no start of south/,
     );
     expect(stopped).toEqual(['north', 'north', 'south']);
-    await clusters.stop();
   });
 
   it('U5: an error of clients$ keeps the clusters as they are, and the status says so', async () => {
@@ -274,7 +267,6 @@ describe('the state of many clusters', () => {
     await time.advance(100);
     expect(seen.shown.length).toBe(2);
     expect(clusters.status.text).toBe('1 of 1 cluster live; clients$: the file was removed');
-    await clusters.stop();
   });
 });
 
@@ -321,7 +313,6 @@ describe('the life of many clusters', () => {
     await time.advance(100);
     expect(seen.shown.length).toBe(2);
     expect(clusters.informer(pods)).toBe(informer);
-    await clusters.stop();
   });
 
   it('U8: a handle keeps an informer, and its release removes it', async () => {

@@ -28,7 +28,6 @@ describe('the sync of a view whose clusters fail', () => {
     await time.advance(100);
     expect(early.lines.filter((line) => line.endsWith('synced'))).toEqual([]);
     expect(informer.hasSynced).toBe(false);
-    await clusters.stop();
   });
 
   it('U4: a subscription made while the only cluster is replaced is not synced without rows', async () => {
@@ -47,7 +46,6 @@ describe('the sync of a view whose clusters fail', () => {
     expect(late.lines).toEqual(['reset …']);
     await time.advance(100);
     expect(late.lines).toEqual(['reset …', 'initial +east/shop/db synced']);
-    await clusters.stop();
   });
 
   it('U4: a view is synced when the last cluster without a list leaves, also if it has no rows', async () => {
@@ -60,10 +58,9 @@ describe('the sync of a view whose clusters fail', () => {
     expect(seen.isSynced).toBe(false);
     clients$.next(clientsOf('east'));
     expect(seen.lines.at(-1)).toBe('initial synced');
-    await clusters.stop();
   });
 
-  it('U4: a view of clusters that cannot be shown is not synced, and shows why', async () => {
+  it('U4: a view of clusters that cannot be shown is not synced, and shows why', () => {
     const { clusters, clients$ } = worldOf([]);
     const seen = folding();
     clients$.next({ west: undefined as unknown as KubeClient });
@@ -81,7 +78,6 @@ describe('the sync of a view whose clusters fail', () => {
       true,
       undefined,
     ]);
-    await clusters.stop();
   });
 
   it('U4: a wait for the sync rejects when every cluster refuses the list, or waits for access', async () => {
@@ -111,7 +107,6 @@ describe('the sync of a view whose clusters fail', () => {
     for (const refusal of refusals) refusal.heal();
     await time.advance(120_000);
     expect(outcomes[1]).toBe('wait: synced');
-    await clusters.stop();
   });
 });
 
@@ -126,7 +121,6 @@ describe('a cluster that fails in part', () => {
     expect(await Promise.race([waited, still])).toBe(
       'pods is not synced: it was removed from the clusters: pods (stopped)',
     );
-    await clusters.stop();
   });
 
   it('U4, U8: an informer that was removed is stopped, and begins nothing', async () => {
@@ -147,7 +141,6 @@ describe('a cluster that fails in part', () => {
     const seen: string[] = [];
     informer.changes$.subscribe({ next: () => seen.push('set'), complete: () => seen.push('end') });
     expect(seen).toEqual(['end']);
-    await clusters.stop();
   });
 
   it.each([
@@ -188,7 +181,6 @@ describe('a cluster that fails in part', () => {
     ]);
     expect(none.status.error?.message).toContain('no bucket for configmaps');
     expect(await waited).toContain('east/configmaps (stopped: the informer could not be created');
-    await clusters.stop();
   });
 
   it('U5: a factory that cannot be started or stopped makes only its cluster fail', async () => {
@@ -241,7 +233,6 @@ describe('a cluster that fails in part', () => {
       ['pods', true],
       ['pods@v2', false],
     ]);
-    await clusters.stop();
   });
 
   it('U5: a name of a cluster is never taken for a property of an object', async () => {
@@ -258,7 +249,6 @@ describe('a cluster that fails in part', () => {
       expect(informer.indexer.getByKey(`${name}/shop/web`)?.metadata.name).toBe('web');
       expect(clusters.get(`${name}/shop/web`)?.name).toBe(name);
     }
-    await clusters.stop();
   });
 
   it.each<[string, unknown, string]>([
@@ -273,6 +263,5 @@ describe('a cluster that fails in part', () => {
     clients$.next(value as never);
     expect(clusters.names).toEqual(['east']);
     expect(clusters.status.error?.message).toContain(words);
-    await clusters.stop();
   });
 });

@@ -77,15 +77,13 @@ describe('joins over many clusters', () => {
         'shop-of-west',
       ]);
     }
-    await clusters.stop();
   });
 
   it('U12: a key function receives the key of the row, which begins with the cluster', async () => {
-    const { clusters, rowsOf } = await joinWorld();
+    const { rowsOf } = await joinWorld();
     const place = (_object: unknown, _nowMs: number, key: string) =>
       key.split('/').slice(0, 2).join('/');
     expect(await rowsOf({ left: place, right: place })).toEqual(['shop-of-east', 'shop-of-west']);
-    await clusters.stop();
   });
 
   it('U12: a selector selects in its own cluster from the set on whose stream is of many clusters', async () => {
@@ -106,14 +104,12 @@ describe('joins over many clusters', () => {
     await time.advance(100);
     expect(shown()).toEqual(['shop-of-east', 'shop-of-west']);
     leave();
-    await clusters.stop();
   });
 
   it('U12: a selector of many clusters selects rows of a stream that belongs to none', async () => {
     const { clusters, rowsOf } = await joinWorld();
     const own = clusters.get('east')?.factory.informer(pods).changes$;
     expect(await rowsOf({ selectorOf }, own)).toEqual(['shop-of-east', 'shop-of-east']);
-    await clusters.stop();
   });
 });
 
@@ -168,7 +164,6 @@ describe('joins over many clusters of rows that are no objects', () => {
   it.each(Object.entries(lefts))('Q91: %s find what they own', async (_name, left) => {
     const world = await ownerWorld();
     expect(await world.shownOf(left(world), { owner: 'left' })).toEqual(own);
-    await world.clusters.stop();
   });
 
   it.each(Object.entries(lefts))(
@@ -179,7 +174,6 @@ describe('joins over many clusters of rows that are no objects', () => {
         const on = { ...bySelector, acrossNamespaces };
         expect(await world.shownOf(left(world), on)).toEqual(own);
       }
-      await world.clusters.stop();
     },
   );
 
@@ -217,7 +211,6 @@ describe('queries over many clusters', () => {
     expect(clusters.names).toEqual(['east', 'west']);
     expect(fake('east').server.openWatches).toEqual([]);
     expect(fake('west').server.requests).toEqual([]);
-    await clusters.stop();
   });
 
   it('U6: a live query reads all clusters, with conditions, order and limit over all of them', async () => {
@@ -259,7 +252,6 @@ describe('queries over many clusters', () => {
     leave();
     await time.advance(100);
     expect(fake('west').server.openWatches.length).toBe(0);
-    await clusters.stop();
   });
 
   it('U6: a condition on an index is evaluated in all clusters, and an unknown index is refused', async () => {
@@ -299,7 +291,6 @@ describe('queries over many clusters', () => {
     }
     expect(queries.explain(failed).sources[0]?.index).toBeUndefined();
     leave();
-    await clusters.stop();
   });
 
   it('U11: a view continues when the factory of a cluster has an informer again that it had removed', async () => {
@@ -334,7 +325,6 @@ describe('queries over many clusters', () => {
     await time.advance(1_000);
     expect(names()).toContain('east-3');
     leave();
-    await clusters.stop();
   });
 
   it('U6: a view shows the merged status, and selects a row by its cluster and UID', async () => {
@@ -353,7 +343,6 @@ describe('queries over many clusters', () => {
     await time.advance(1_000);
     expect(view.getSnapshot().rows.length).toBe(2);
     leave();
-    await clusters.stop();
   });
 });
 
@@ -412,11 +401,10 @@ describe('controllers over many clusters', () => {
       expect.stringContaining("'shop/db' begins with the name of no cluster; give"),
     ]);
     await controller.stop();
-    await clusters.stop();
   });
 
   it('U7: a controller reconciles the objects of each cluster with the client of that cluster', async () => {
-    const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
+    const { time, controller, calls, fake } = controlled(['east', 'west']);
     fake('east').put('web');
     fake('west').put('web', 'Pending');
     controller.start();
@@ -431,11 +419,10 @@ describe('controllers over many clusters', () => {
     await time.advance(100);
     expect(calls).toEqual([['west/shop/web', shopWeb, 'Failed', 'http://west']]);
     await controller.stop();
-    await clusters.stop();
   });
 
   it('U7: an owned object queues its owner in the same cluster only', async () => {
-    const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
+    const { time, controller, calls, fake } = controlled(['east', 'west']);
     fake('east').put('web');
     fake('west').put('web');
     controller.start();
@@ -453,12 +440,11 @@ describe('controllers over many clusters', () => {
     await owned;
     expect(calls.map(([key]) => key)).toEqual(['west/shop/web']);
     await controller.stop();
-    await clusters.stop();
   });
 
   it('U7: a cluster that leaves is not cleaned up, and one that cannot be reached does not delay the others', async () => {
     const world = controlled(['east', 'west']);
-    const { time, clusters, clients$, clientsOf, controller, calls, fake, failures } = world;
+    const { time, clients$, clientsOf, controller, calls, fake, failures } = world;
     fake('east').put('web');
     fake('west').put('web');
     const fault = fake('west').server.faults.refuse();
@@ -477,11 +463,10 @@ describe('controllers over many clusters', () => {
     await time.advance(1_000);
     expect(calls.map(([key, , phase]) => [key, phase])).toEqual([['west/shop/web', undefined]]);
     await controller.stop();
-    await clusters.stop();
   });
 
   it('U7: a key waits until all informers of the controller are complete in its cluster', async () => {
-    const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
+    const { time, controller, calls, fake } = controlled(['east', 'west']);
     fake('east').put('web');
     fake('west').put('web');
     const refused = fake('west').server.faults.refuse({ path: /configmaps/ });
@@ -493,7 +478,6 @@ describe('controllers over many clusters', () => {
     await time.advance(60_000);
     expect(calls.map(([key]) => key)).toEqual(['east/shop/web', 'west/shop/web']);
     await controller.stop();
-    await clusters.stop();
   });
 
   it('U7: an object is not taken for deleted while the list of its cluster is not complete', async () => {
@@ -531,6 +515,5 @@ describe('controllers over many clusters', () => {
       [],
     ]);
     await controller.stop();
-    await clusters.stop();
   });
 });

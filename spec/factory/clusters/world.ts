@@ -10,6 +10,7 @@ import {
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject, type Observable } from 'rxjs';
+import { onTestFinished } from 'vitest';
 import { VirtualTime } from '../../rx/virtual-time.ts';
 import { projections } from '../../support/projections.ts';
 
@@ -53,6 +54,7 @@ export function worldOf(
     onWarning: () => undefined,
     ...options,
   });
+  onTestFinished(() => clusters.stop());
   const fake = (name: string): FakeCluster => fakes[name] as FakeCluster;
   return { time, clusters, clients$, clientsOf: of, clusterOf, fakes, fake };
 }
