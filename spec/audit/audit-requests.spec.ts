@@ -3,7 +3,6 @@ import {
   ApiError,
   type AuditStatus,
   createIndexer,
-  type InformerStatus,
   type ListPart,
   type ListRequest,
   type PartialObjectMetadata,
@@ -15,61 +14,52 @@ import { Auditor } from '../../lib/audit/audit.ts';
 import { compressions } from '../delta/compressions.ts';
 import { type Pod, pods } from '../faults/history.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { type AuditRig, auditRig, BETWEEN_MS, PERIOD_MS } from './rig.ts';
+import { type AuditRig, auditOf, auditRig, BETWEEN_MS, PERIOD_MS, startedAudit } from './rig.ts';
 
-const auditOf = ({ audit }: InformerStatus) => (typeof audit === 'object' ? audit : undefined);
-const auditsOf = ({ requests }: AuditRig) => requests.filter(({ what }) => what === 'audit');
-const matchesOf = (rig: AuditRig) =>
-  auditsOf(rig).map(({ query }) => query['resourceVersionMatch']);
+const matchesOf = (rig: AuditRig) => rig.audits.map(({ query }) => query['resourceVersionMatch']);
 
 describe('the requests of an audit', () => {
   it.each([401, 403, 404, 405, 406])(
     'S28: the newest version is not requested if the server denies the request (%d)',
     async (status) => {
-      const rig = await auditRig();
-      rig.informer.start();
+      const rig = await startedAudit();
       await rig.time.advance(5_000);
       rig.server.faults.failNext({ use: 'list' }, { status, times: 1e6 });
       await rig.time.advance(5 * PERIOD_MS);
-      expect(auditOf(rig.informer.status)?.error).toMatchObject({ code: status });
+      expect(rig.audit?.error).toMatchObject({ code: status });
       expect(matchesOf(rig).length).toBeGreaterThan(3);
       expect(new Set(matchesOf(rig))).toEqual(new Set(['Exact']));
-      await rig.end();
     },
   );
 
   it.each(['a network error', 'a page of a proxy'])(
     'S28: the newest version is not requested after %s, which says nothing about versions',
     async (failure) => {
-      const rig = await auditRig();
-      rig.informer.start();
+      const rig = await startedAudit();
       await rig.time.advance(5_000);
       if (failure === 'a network error') rig.server.faults.refuse({ use: 'list' });
       else rig.server.faults.failNext({ use: 'list' }, { status: 200, body: '<html>', times: 1e6 });
       await rig.time.advance(5 * PERIOD_MS);
-      expect(auditOf(rig.informer.status)?.error).toBeInstanceOf(ApiError);
+      expect(rig.audit?.error).toBeInstanceOf(ApiError);
       expect(matchesOf(rig).length).toBeGreaterThan(3);
       expect(new Set(matchesOf(rig))).toEqual(new Set(['Exact']));
-      await rig.end();
     },
   );
 
   it('I91: the newest version is requested instead, but not before the Retry-After', async () => {
-    const rig = await auditRig();
-    rig.informer.start();
+    const rig = await startedAudit();
     await rig.time.advance(5_000);
     rig.server.faults.failNext({ use: 'list' }, { status: 400, retryAfterSeconds: 20 });
-    while (auditsOf(rig).length === 0) await rig.time.advance(100);
+    while (rig.audits.length === 0) await rig.time.advance(100);
     await rig.time.advance(19_000);
     expect(matchesOf(rig)).toEqual(['Exact']);
     await rig.time.advance(1_000);
     expect(matchesOf(rig)).toEqual(['Exact', undefined]);
-    await rig.end();
   });
 
   it('S28: name the newest version of the store, also if a commit contains its versions in another order', async () => {
     const open = new BehaviorSubject(true);
-    const rig = await auditRig({
+    const rig = await startedAudit({
       informer: {
         compression: compressions.latest,
         demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
@@ -79,7 +69,6 @@ describe('the requests of an audit', () => {
       rig.server.objects.modify(pods, { namespace: 'a', name }, (draft) => {
         (draft as { status?: object }).status = { phase };
       });
-    rig.informer.start();
     await rig.time.advance(5_000);
     open.next(false);
     touch('pod-0', 'Pending');
@@ -89,10 +78,9 @@ describe('the requests of an audit', () => {
     await rig.time.advance(10);
     open.next(true);
     // Before the first bookmark, which would say the version, too.
-    while (auditsOf(rig).length === 0) await rig.time.advance(100);
+    while (rig.audits.length === 0) await rig.time.advance(100);
     const newest = rig.informer.indexer.getByKey('a/pod-0')?.metadata.resourceVersion;
-    expect(auditsOf(rig)[0]?.query['resourceVersion']).toBe(newest);
-    await rig.end();
+    expect(rig.audits[0]?.query['resourceVersion']).toBe(newest);
   });
 
   it('I91: a request that fails together with the watch is repeated when the watch is live again, without an error', async () => {
@@ -121,7 +109,7 @@ describe('the requests of an audit', () => {
     while (!rig.informer.status.live) await rig.time.advance(100);
     await rig.time.advance(1_000);
     expect(requests).toBe(2);
-    expect(auditOf(rig.informer.status)).toMatchObject({ compared: 3, differed: 0 });
+    expect(rig.audit).toMatchObject({ compared: 3, differed: 0 });
     expect(new Set(errors)).toEqual(new Set([undefined]));
     await rig.end();
   });
@@ -146,18 +134,17 @@ describe('the requests of an audit', () => {
     });
     rig.informer.start();
     while (sentMs > rig.time.now()) {
-      expect(auditOf(rig.informer.status)?.error).toBeUndefined();
+      expect(rig.audit?.error).toBeUndefined();
       await rig.time.advance(1_000);
     }
     await rig.time.advance(2 * PERIOD_MS);
-    expect(auditOf(rig.informer.status)?.error).toMatchObject({ reason: 'Silent' });
+    expect(rig.audit?.error).toMatchObject({ reason: 'Silent' });
     await rig.end();
     expect(rig.time.pending).toBe(0);
   });
 
   it('I90: an object that is created again after a list has shown its deletion is missed', async () => {
-    const rig = await auditRig();
-    rig.informer.start();
+    const rig = await startedAudit();
     await rig.time.advance(5_000);
     rig.lose('delete', 'pod-0');
     void rig.informer.refresh();
@@ -166,21 +153,18 @@ describe('the requests of an audit', () => {
     rig.lose('create', 'pod-0');
     rig.create('later');
     await rig.time.advance(PERIOD_MS);
-    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 1, differedKeys: ['a/pod-0'] });
+    expect(rig.audit).toMatchObject({ differed: 1, differedKeys: ['a/pod-0'] });
     expect(rig.wrong()).toEqual([]);
-    await rig.end();
   });
 
   it('I92: status.audit.differedKeys names ten of the keys that differed', async () => {
-    const rig = await auditRig({ objects: 40 });
-    rig.informer.start();
-    while (auditsOf(rig).length === 0) await rig.time.advance(100);
+    const rig = await startedAudit({ objects: 40 });
+    while (rig.audits.length === 0) await rig.time.advance(100);
     for (let at = 0; at < 24; at += 2) rig.lose('modify', `pod-${at}`);
     rig.create('later');
     await rig.time.advance(BETWEEN_MS);
-    expect(auditOf(rig.informer.status)?.differed).toBe(12);
-    expect(auditOf(rig.informer.status)?.differedKeys).toHaveLength(10);
-    await rig.end();
+    expect(rig.audit?.differed).toBe(12);
+    expect(rig.audit?.differedKeys).toHaveLength(10);
   });
 });
 

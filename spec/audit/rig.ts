@@ -1,9 +1,11 @@
 /** The test setup of the audit: an informer with an audit over a fake server, in virtual time. */
 import {
+  type AuditStatus,
   audit,
   createClient,
   createListWatch,
   createSharedInformer,
+  type InformerStatus,
   type ListerWatcher,
   type ListWatchOptions,
   type SharedInformer,
@@ -12,6 +14,7 @@ import {
 import { createFakeApiServer, type FakeApiServer, seededRandom } from 'rx-informer/testing';
 import type { Observable } from 'rxjs';
 import { map } from 'rxjs/operators';
+import { onTestFinished } from 'vitest';
 import { sharedInformerOf } from '../../lib/informer/create-shared-informer.ts';
 import { InformerLifecycle } from '../../lib/informer/lifecycle.ts';
 import { type Pod, pods } from '../faults/history.ts';
@@ -35,6 +38,10 @@ export interface AuditRig {
   readonly server: FakeApiServer;
   readonly informer: SharedInformer<Pod>;
   readonly requests: Requested[];
+  /** The requests of audits. */
+  readonly audits: readonly Requested[];
+  /** What the status says about the audit. */
+  readonly audit: AuditStatus | undefined;
   /** Creates a pod on the server. */
   create(name: string, namespace?: string): void;
   /** Changes a pod without sending an event to any watch. */
@@ -53,6 +60,9 @@ export interface AuditRigOptions {
   readonly informer?: SharedInformerOptions<Pod>;
   readonly wrap?: (listWatch: ListerWatcher<Pod>) => ListerWatcher<Pod>;
 }
+
+export const auditOf = ({ audit }: InformerStatus): AuditStatus | undefined =>
+  typeof audit === 'object' ? audit : undefined;
 
 export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig> {
   const { seed = 1, objects = 3, scopes = [{}], wrap = (same) => same } = options;
@@ -98,6 +108,12 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
   const namespaces = scopes.map(({ namespace }) => namespace);
   return {
     ...{ time, server, informer, requests, create },
+    get audits() {
+      return requests.filter(({ what }) => what === 'audit');
+    },
+    get audit() {
+      return auditOf(informer.status);
+    },
     lose(change, name, namespace = 'a') {
       const at = { namespace, name };
       const write = { silent: true };
@@ -130,4 +146,12 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
       await time.advance(200_000);
     },
   };
+}
+
+/** A rig whose informer runs until the test ends. */
+export async function startedAudit(options?: AuditRigOptions): Promise<AuditRig> {
+  const rig = await auditRig(options);
+  rig.informer.start();
+  onTestFinished(() => rig.informer.stop());
+  return rig;
 }
