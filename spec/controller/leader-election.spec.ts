@@ -1,39 +1,11 @@
 /** The rules of leader election, one by one. */
-import { ApiError, createLeaderElector, type LeaderElectorOptions } from 'rx-informer';
+import { ApiError, type LeaderElectorOptions } from 'rx-informer';
 
 import { config } from 'rxjs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Clock } from '../rx/clock.ts';
-import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
-import { FALSE_ANSWERS, leaseServer } from './lease-server.ts';
-
-const place = { namespace: 'shop', name: 'billing' };
-
-function rig() {
-  const scheduler = new VirtualTime();
-  const server = leaseServer(scheduler);
-  const story: string[] = [];
-  const candidate = (identity: string, options: Partial<LeaderElectorOptions> = {}) => {
-    const elector = createLeaderElector({
-      ...place,
-      client: server.client(identity),
-      identity,
-      scheduler,
-      random: () => 0,
-      onError: () => undefined,
-      ...options,
-    });
-    let before = false;
-    elector.leading$.subscribe((leads) => {
-      if (leads !== before)
-        story.push(`${scheduler.now()} ${identity} ${leads ? 'leads' : 'lost'}`);
-      before = leads;
-    });
-    return elector;
-  };
-  return { scheduler, server, story, candidate };
-}
+import { FALSE_ANSWERS, place, electionRig as rig } from './lease-server.ts';
 
 afterAll(() => {
   config.onUnhandledError = null;

@@ -9,24 +9,7 @@ import { leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { type LeaseServer, leaseServer } from './lease-server.ts';
-
-const place = { namespace: 'shop', name: 'billing' };
-
-function rig() {
-  const scheduler = new VirtualTime();
-  const server = leaseServer(scheduler);
-  const candidate = (identity: string, options: Partial<LeaderElectorOptions> = {}) =>
-    createLeaderElector({
-      ...place,
-      client: server.client(identity),
-      identity,
-      scheduler,
-      random: () => 0,
-      ...options,
-    });
-  return { scheduler, server, candidate };
-}
+import { type LeaseServer, leaseServer, place, electionRig as rig } from './lease-server.ts';
 
 describe('an elector that is stopped and started', () => {
   it('N21: a start during a release does not release the Lease of its next candidacy', async () => {

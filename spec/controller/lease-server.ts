@@ -1,12 +1,15 @@
 /** A server of one Lease whose responses a test controls. */
 import {
   ApiError,
+  createLeaderElector,
   type KubeRequest,
   type KubernetesObject,
+  type LeaderElectorOptions,
   type Transport,
   type TransportEvent,
 } from 'rx-informer';
 import { Observable, type SchedulerLike } from 'rxjs';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 export interface Lease extends KubernetesObject {
   spec?: {
@@ -149,4 +152,32 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
     }),
   };
   return server;
+}
+
+export const place = { namespace: 'shop', name: 'billing' };
+
+/** Electors of one Lease in virtual time. The story says when each leads and no longer leads. */
+export function electionRig() {
+  const scheduler = new VirtualTime();
+  const server = leaseServer(scheduler);
+  const story: string[] = [];
+  const candidate = (identity: string, options: Partial<LeaderElectorOptions> = {}) => {
+    const elector = createLeaderElector({
+      ...place,
+      client: server.client(identity),
+      identity,
+      scheduler,
+      random: () => 0,
+      onError: () => undefined,
+      ...options,
+    });
+    let before = false;
+    elector.leading$.subscribe((leads) => {
+      if (leads !== before)
+        story.push(`${scheduler.now()} ${identity} ${leads ? 'leads' : 'lost'}`);
+      before = leads;
+    });
+    return elector;
+  };
+  return { scheduler, server, story, candidate };
 }

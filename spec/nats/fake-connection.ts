@@ -2,6 +2,7 @@
 import type { Msg, NatsConnection, Status } from '@nats-io/nats-core';
 import { HEADERS } from '../../lib/nats/layout.ts';
 import type { Meta } from '../../lib/nats/meta.ts';
+import { Tally } from '../../lib/nats/tally.ts';
 
 /** The prefix of the collection, its stream, and the consumer of all messages. */
 export const PREFIX = '$KV.test.core.pods';
@@ -180,4 +181,14 @@ export function metaOf(fields: Partial<Meta> & Pick<Meta, 'count' | 'digest'>): 
     ...{ heartbeatMs: 1_000, apiVersion: 'v1', kind: 'Pod' },
     ...fields,
   };
+}
+
+/** The count and the digest of Pods, given as `name@version`. */
+export function of(...pods: string[]): Pick<Meta, 'count' | 'digest'> {
+  const tally = new Tally();
+  for (const pod of pods) {
+    const [name = '', version = ''] = pod.split('@');
+    tally.replace(`shop/${name}`, undefined, `${name}/${version}`);
+  }
+  return { count: tally.count, digest: tally.digest };
 }

@@ -15,21 +15,12 @@ import {
   FakeConnection,
   type Fed,
   metaOf,
+  of,
   PREFIX,
   podMessage,
   recordMessage,
   STREAM,
 } from './fake-connection.ts';
-
-/** The count and the digest of Pods, given as `name@version`. */
-function of(...pods: string[]) {
-  const tally = new Tally();
-  for (const pod of pods) {
-    const [name = '', version = ''] = pod.split('@');
-    tally.replace(`shop/${name}`, undefined, `${name}/${version}`);
-  }
-  return { count: tally.count, digest: tally.digest };
-}
 
 function scene(namespace = '') {
   const fake = new FakeConnection();

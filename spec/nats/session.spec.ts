@@ -3,7 +3,7 @@ import type { Meta } from '../../lib/nats/meta.ts';
 import { PastPlaces } from '../../lib/nats/read/past-places.ts';
 import { type Folded, Session } from '../../lib/nats/read/session.ts';
 import type { Received } from '../../lib/nats/received.ts';
-import { Tally } from '../../lib/nats/tally.ts';
+import { of } from './fake-connection.ts';
 
 const scope = { namespace: '', apiVersion: 'v1', kind: 'Pod', where: 'pods in a bucket' };
 
@@ -31,16 +31,6 @@ function pod(sequence: number, name: string, resourceVersion: string, isDeletion
     version: resourceVersion,
     text: () => JSON.stringify(object),
   });
-}
-
-/** The count and the digest of Pods, given as `name@version`. */
-function of(...pods: string[]): Pick<Meta, 'count' | 'digest'> {
-  const tally = new Tally();
-  for (const pod of pods) {
-    const [name = '', version = ''] = pod.split('@');
-    tally.replace(`shop/${name}`, undefined, `${name}/${version}`);
-  }
-  return { count: tally.count, digest: tally.digest };
 }
 
 function record(
