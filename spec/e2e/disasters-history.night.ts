@@ -13,11 +13,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { noControl } from './cluster.ts';
-import { figures, stopwatch } from './figures.ts';
+import { figures } from './figures.ts';
 import { expectSameAsServer, mirror, until } from './mirror.ts';
 import { fillNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+import { stopwatch } from './stopwatch.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 const flags = [

@@ -19,11 +19,12 @@ import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { type Churn, startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
-import { figures, stopwatch } from './figures.ts';
+import { figures } from './figures.ts';
 import { catchUp, expectSameAsServer, type Mirror, mirror, until } from './mirror.ts';
 import { fillNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type Recorded, type RecordedClient } from './recorded-client.ts';
+import { stopwatch } from './stopwatch.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 const WRITERS = 48;

@@ -1,10 +1,4 @@
-/** Measures a run, and prints its figures, which docs/internals/reliability.md quotes. */
-
-/** A stopwatch in seconds, on the monotonic clock. */
-export function stopwatch(): () => number {
-  const startedMs = performance.now();
-  return () => (performance.now() - startedMs) / 1000;
-}
+/** Prints the measured figures of a run, which docs/internals/reliability.md quotes. */
 
 /** Prints one line of figures. */
 export function figures(disaster: string, measured: Readonly<Record<string, unknown>>): void {

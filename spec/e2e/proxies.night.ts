@@ -10,11 +10,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { launchChromium } from '../browser/chromium.ts';
 import { informerScript } from '../browser/informer-script.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
-import { figures, stopwatch } from './figures.ts';
+import { figures } from './figures.ts';
 import { type Follower, nodeFollower, pageFollower } from './followers.ts';
 import { fillNamespaces } from './namespaces.ts';
 import { type Nginx, type NginxConfiguration, startNginx } from './nginx/nginx.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
+import { stopwatch } from './stopwatch.ts';
 
 const OBJECTS = 2_000;
 
