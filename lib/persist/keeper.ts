@@ -132,7 +132,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
         this.#phase = 'off';
         this.#report.notStored('read-failed', ApiError.from(error, 'read').message);
       });
-    if (stored === undefined || !this.isWarm) return undefined;
+    // A store of the user may also read null.
+    if (!stored || !this.isWarm) return undefined;
     const { options } = this.#shared;
     // Only the server can say whether its cluster is this one.
     const head = this.#known.headIn(clusterIn(stored.head));

@@ -70,9 +70,9 @@ export function snapshotHead(
   });
 }
 
-/** Whether this program can read collections with this head. */
-export function hasKnownFormat(head: string): boolean {
-  return head.startsWith(`{"format":${FORMAT},`);
+/** Whether this program can read collections with this head, which is anything that a store has read. */
+export function hasKnownFormat(head: unknown): boolean {
+  return typeof head === 'string' && head.startsWith(`{"format":${FORMAT},`);
 }
 
 function textIn(head: string, name: 'app' | 'cluster' | 'identity'): string | undefined {

@@ -535,6 +535,24 @@ describe('writing', () => {
     },
   );
 
+  it.each([
+    ['null', null, 0],
+    ['an object without fields', {}, 1],
+    ['a head that is no text', { head: 5 }, 1],
+    ['a text', 'services', 1],
+  ])('P18: a store that reads %s leads to a list', async (_what, read, warned) => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    rig.store.read = async () => read as never;
+    const { informer, warnings, end } = rig.life();
+    informer.start();
+    await rig.time.advance(5_000);
+    expect(contents(informer)).toEqual(['shop/a=1']);
+    expect(informer.status.synced).toBe(true);
+    expect(warnings).toHaveLength(warned);
+    await end();
+  });
+
   it('P18: the warning names an error that has no message, such as that of a full quota', async () => {
     const rig = persistRig();
     rig.put('a', 1);
