@@ -49,9 +49,11 @@ type Entry<V, Path extends string, D extends readonly unknown[]> = unknown exten
         ? readonly [Path, 'object'] | readonly [`${Path}.${string}`, 'pattern']
         : readonly [Path, 'object'] | Below<V, `${Path}.`, Less<D>>;
 
-/** A type without fields of its own is that of a resource whose objects are not described. */
+/** A type without fields of its own is that of a resource whose objects are not described, unless it is that of metadata alone. */
 export type IsDescribed<T> = [Exclude<keyof T, keyof KubernetesObject>] extends [never]
-  ? false
+  ? T extends { readonly kind: 'PartialObjectMetadata' }
+    ? true
+    : false
   : true;
 
 /** All paths of a type, with the kinds of their values. */

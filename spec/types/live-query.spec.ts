@@ -202,6 +202,19 @@ describe('the types of queries', () => {
       select: { name: 'metadata.name', at: 'metadata.creationTimestamp' },
     });
     expectTypeOf<typeof named>().toExtend<LiveQuery<{ readonly name: string }, true>>();
+    const unknown = [
+      // @ts-expect-error: no such field of the metadata
+      () => liveQuery({ from: pods, as: 'metadata', where: { path: 'metadata.nam', eq: 'web' } }),
+      // @ts-expect-error: a name is text
+      () => liveQuery({ from: pods, as: 'metadata', where: { path: 'metadata.name', eq: 5 } }),
+      // @ts-expect-error: no column of the status
+      () => liveQuery({ from: pods, as: 'metadata', select: { phase: 'status.phase' } }),
+      // @ts-expect-error: no order by the status
+      () => liveQuery({ from: pods, as: 'metadata', orderBy: { path: 'status.phase' } }),
+    ];
+    expect(unknown).toHaveLength(4);
+    const labelled = { path: label('app.kubernetes.io/name'), prefix: 'w' } as const;
+    liveQuery({ from: pods, as: 'metadata', where: { and: [labelled, { not: labelled }] } });
     // @ts-expect-error: a row has no status
     const invalid = () => query as unknown as LiveQuery<Stored<Pod>> satisfies typeof query;
     expect(invalid).toBeTypeOf('function');
