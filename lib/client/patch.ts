@@ -50,14 +50,19 @@ export interface PatchBody {
   readonly body: unknown;
 }
 
-/** Throws a `TypeError` on a patch of an unknown form. */
+const CONTENT_TYPES = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+} as const;
+
+/** Throws a `TypeError` on a patch of an unknown form, or of several. */
 export function patchBody(given: Patch<unknown>): PatchBody {
   // undefined and null have no form either.
-  const patch: Patch<unknown> = Object(given);
-  if ('json' in patch) return { contentType: 'application/json-patch+json', body: patch.json };
-  if ('merge' in patch) return { contentType: 'application/merge-patch+json', body: patch.merge };
-  if ('strategic' in patch) {
-    return { contentType: 'application/strategic-merge-patch+json', body: patch.strategic };
+  const patch = Object(given) as Readonly<Record<string, unknown>>;
+  const [form, other] = Object.entries(CONTENT_TYPES).filter(([name]) => patch[name] !== undefined);
+  if (form !== undefined && other === undefined) {
+    return { contentType: form[1], body: patch[form[0]] };
   }
   const must = '{ json: steps }, { merge: part } or { strategic: part }';
   throw refusal('patch: the patch', given, must);

@@ -322,6 +322,8 @@ describe('a call of a resource', () => {
       () => on(widgets).apply({ metadata }, { fieldManager: '' }),
     ],
     ['an empty patch', () => on(widgets).patch('shop/w', {} as { json: [] })],
+    ['a patch of two forms', () => on(widgets).patch('shop/w', { merge: {}, json: [] })],
+    ['a patch that is undefined', () => on(widgets).patch('shop/w', { merge: undefined as never })],
     ['a missing patch', () => on(widgets).patch('shop/w', undefined as never)],
     ['a missing object', () => on(widgets).create(undefined as unknown as Widget)],
     ['a missing target', () => on(widgets).get(undefined as unknown as string)],

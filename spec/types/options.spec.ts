@@ -32,6 +32,7 @@ import {
   type WorkQueueOptions,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
+import { serveUsers } from 'rx-informer/server';
 import { changeSet, createFakeApiServer, createFaultMachine } from 'rx-informer/testing';
 import { asyncScheduler } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -137,6 +138,9 @@ describe('options', () => {
       { attempts: undefined, backoff: undefined, scheduler: undefined, signal: undefined },
     );
     expect(edited.metadata.labels).toEqual({ app: 'web' });
+    const merge = { metadata: { labels: { app: 'shop' } } };
+    const patched = await calls.patch(edited, { json: undefined as never, merge });
+    expect(patched.metadata.labels).toEqual({ app: 'shop' });
     await informer.stop();
     for (const queue of [
       createWorkQueue({ name: undefined, metrics: undefined, backlog: undefined }),
@@ -151,6 +155,8 @@ describe('options', () => {
       ...{ name: undefined, resources: undefined, indexers: undefined, transform: undefined },
     });
     expect(factory.name).toBe('');
+    const users = serveUsers({ createFactory: () => factory, factory: undefined as never });
+    expect(users.counts.users).toBe(0);
     expect(createFaultMachine(server, { depths: undefined, seed: undefined }).running).toBe(false);
     expect(createExpirationStore({ ttlMs: 1_000, scheduler: undefined }).size).toBe(0);
     expect(changeSet({ added: undefined, rev: undefined }).rev).toBe(1);

@@ -20,7 +20,11 @@ import { Turns } from '../turns/turns.ts';
 import { boundedReport } from './bounded-report.ts';
 import { endPort } from './ends.ts';
 import { limitsOf, spendingOf } from './limits.ts';
-import type { ServeFactoriesOptions, ServeUsersOptions } from './serve-options.ts';
+import type {
+  ServeFactoriesOptions,
+  ServeSharedOptions,
+  ServeUsersOptions,
+} from './serve-options.ts';
 import { SignIns } from './sign-ins.ts';
 import type { ServedUser, SignIn } from './user.ts';
 import { UserConnection, type UserConnectionParts } from './user-connection.ts';
@@ -137,9 +141,9 @@ class UsersServer implements ServedUsers {
       report: options.onUnhandledError === undefined ? () => undefined : this.#report,
     };
     const { begin, end } =
-      'factory' in options
-        ? sharedFactory(options, surroundings)
-        : factoryOfEach(options, limits.pipelines);
+      (options as Partial<ServeSharedOptions>).factory === undefined
+        ? factoryOfEach(options as ServeFactoriesOptions, limits.pipelines)
+        : sharedFactory(options as ServeSharedOptions, surroundings);
     this.#endFactory = end;
     const sessions = new UserSessions({ begin, scheduler, lingerMs, answers });
     const signIns = new SignIns(scheduler);
