@@ -1,5 +1,5 @@
 /** Converts the options of calls to query parameters and to the bodies of deletes. */
-import { checkedSentCount, ifGiven } from '../checks/checked-option.ts';
+import { checkedBoolean, checkedSentCount, ifGiven } from '../checks/checked-option.ts';
 import type { WriteOptions } from './call-options.ts';
 import type {
   DeleteOptions,
@@ -31,7 +31,13 @@ export function listQuery(options: ListCallOptions): CallQuery {
   return { ...selectionQuery(options), ...query(page) };
 }
 
+/** A dry run as `kubectl` writes it ('All') would otherwise be a write. */
+function checkDryRun(dryRun: boolean | undefined): void {
+  ifGiven(checkedBoolean, dryRun, 'dryRun');
+}
+
 export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): CallQuery {
+  checkDryRun(dryRun);
   return query({ dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation });
 }
 
@@ -49,6 +55,7 @@ export function logQuery(options: PodLogOptions): CallQuery {
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
   // JSON would send NaN and Infinity as null, which means the object's own grace period.
+  checkDryRun(dryRun);
   ifGiven(checkedSentCount, gracePeriodSeconds, 'delete: gracePeriodSeconds', 0);
   const body = {
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),

@@ -1,6 +1,7 @@
 /** The options of stores of snapshots, and which kinds and which parts of their objects may be stored. */
 
 import {
+  check,
   checkedList,
   checkedMetered,
   checkedName,
@@ -65,6 +66,9 @@ export function checkedSnapshotOptions(
   const owner =
     'the name of the user whose rights the objects are read with, so that they are not shown to another user';
   checkedName(identity, `${maker}: identity`, owner);
+  // Any other text would store the values.
+  const isChoice = env === undefined || env === 'left-out' || env === 'stored';
+  check(isChoice, `${maker}: env`, env, "'left-out' or 'stored'");
   const list = 'a list of the kinds to store, such as [pods, deployments]';
   for (const kind of checkedList<Resource>(kinds, `${maker}: kinds`, list)) {
     const { group, plural } = kind;

@@ -322,6 +322,11 @@ describe('a call of a resource', () => {
       () => on(widgets).apply({ metadata }, { fieldManager: '' }),
     ],
     ['an empty patch', () => on(widgets).patch('shop/w', {} as { json: [] })],
+    ['a dry run that is text', () => on(widgets).delete('shop/w', { dryRun: 'All' as never })],
+    [
+      'a patch whose dry run is text',
+      () => on(widgets).patch('shop/w', { merge: {} }, { dryRun: 'All' as never }),
+    ],
     ['a patch of two forms', () => on(widgets).patch('shop/w', { merge: {}, json: [] })],
     ['a patch that is undefined', () => on(widgets).patch('shop/w', { merge: undefined as never })],
     ['a missing patch', () => on(widgets).patch('shop/w', undefined as never)],
@@ -330,7 +335,7 @@ describe('a call of a resource', () => {
   ])('C4: refuses %s before anything is sent', async (_name, call) => {
     const failure = await failureOf(call());
     expect(failure).toBeInstanceOf(TypeError);
-    expect(failure.message).toMatch(/widgets|nodes|patch is|key/);
+    expect(failure.message).toMatch(/widgets|nodes|patch is|key|dryRun is/);
   });
 
   it('C14: an edit that is aborted before it starts names its object', async () => {

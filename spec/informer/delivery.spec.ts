@@ -182,6 +182,18 @@ describe('delivery', () => {
     expect(seen.slice(1)).toEqual(['watch* +p2@2', 'watch* +p3@3', 'watch* +p4@4'].slice(0, 2));
   });
 
+  it.each([
+    [{}, 'delivery.kind is undefined'],
+    [{ kind: 'latest', limit: 1 }, 'delivery.kind is "latest"'],
+    [{ kind: 'buffer', limit: 1 }, 'delivery.overflow is undefined'],
+    [{ kind: 'buffer', limit: 1, overflow: 'Pause' }, 'delivery.overflow is "Pause"'],
+  ])('I11: the policy %j is refused', (policy, message) => {
+    const informer = createSharedInformer(scriptedListWatch());
+    const delivery = policy as never;
+    expect(() => deliver(informer, delivery)).toThrow(message);
+    expect(() => addEventHandler(informer, {}, { delivery })).toThrow(message);
+  });
+
   it('I11: the removed overflow reset is refused with the policy that replaces it', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const delivery = { kind: 'buffer', limit: 1, overflow: 'reset' } as never;

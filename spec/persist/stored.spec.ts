@@ -771,6 +771,7 @@ describe('the options', () => {
     ['ConfigMaps without an opt-in', { kinds: [configMaps] }, /configMaps: 'stored'/],
     ['Pods without a choice about variables', { kinds: [pods] }, /env: 'left-out'/],
     ['Deployments without that choice', { kinds: [deployments] }, /deployments.*env/],
+    ['an unknown choice', { kinds: [pods], env: 'leftout' }, /env is "leftout"; it must be/],
     ['an age of none', { maxAgeMs: 0 }, /maxAgeMs is 0/],
   ])('P19: %s is refused', (_what, options, message) => {
     expect(make(options)).toThrow(message);

@@ -5,7 +5,7 @@
 
 import { defer, EMPTY, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
 import { catchError, take, takeUntil } from 'rxjs/operators';
-import { checkedLimit } from '../../checks/checked-option.ts';
+import { check, checkedLimit } from '../../checks/checked-option.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type ChangeSet, stampOrigin } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
@@ -47,13 +47,22 @@ export function waitingLimitsOf<T>(
   owner: string,
   pause: () => () => void,
 ): WaitingLimits<T> {
+  const { kind }: { readonly kind: string } = policy;
+  check(
+    kind === 'conflate' || kind === 'buffer' || kind === 'drop',
+    `${owner}: delivery.kind`,
+    kind,
+    "'conflate', 'buffer' or 'drop'",
+  );
   if (policy.kind === 'conflate') return {};
   const limit = checkedLimit(policy.limit, `${owner}: delivery.limit`);
   const overflow: string = policy.kind === 'buffer' ? policy.overflow : 'conflate';
-  if (overflow === 'reset') {
-    const next = "use { kind: 'drop', limit }";
-    throw new TypeError(`${owner}: delivery.overflow 'reset' was removed; ${next}`);
-  }
+  check(
+    overflow === 'conflate' || overflow === 'pause',
+    `${owner}: delivery.overflow`,
+    overflow,
+    "'conflate' or 'pause'; to begin again with the store, use { kind: 'drop', limit }",
+  );
   return overflow === 'pause' ? { limit, pause } : { limit };
 }
 
