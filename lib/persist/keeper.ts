@@ -280,10 +280,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
         // Only the end of a run writes before the head is known.
         const head = await this.#known.within(Promise.resolve());
         if (head === '') return undefined;
-        const result = await store.write(this.#id, {
-          ...((this.#stored === 'asks' && whole) || change),
-          head,
-        });
+        const due = (this.#stored === 'asks' && whole) || change;
+        const result = await store.write(this.#id, { ...due, head });
         this.#report.written();
         return result;
       })
