@@ -222,7 +222,7 @@ describe('a user without rights in all namespaces', () => {
     expect(informer.status.access?.message).toContain('The namespaces cannot be listed either');
   });
 
-  it('G19: follows rights that are taken and given while it runs', async () => {
+  it('G18, G19: follows rights that are taken and given while it runs, and keeps its objects if none is left', async () => {
     const fallback = { namespaceFallback: namespaceFallback(['a', 'b']) };
     const { time, informer, names, server, permitted } = rig(fallback, ['a', 'b']);
     const gone: string[] = [];
@@ -245,6 +245,11 @@ describe('a user without rights in all namespaces', () => {
     await time.advance(30_000);
     expect(names()).toEqual(['pod-a', 'pod-b', 'pod-c']);
     expect(informer.status.access).toBeUndefined();
+    permitted.length = 0;
+    server.faults.dropWatches();
+    await time.advance(60_000);
+    expect(names()).toEqual(['pod-a', 'pod-b', 'pod-c']);
+    expect(informer.status).toMatchObject({ blocked: 'forbidden', synced: false, live: false });
   });
 });
 
