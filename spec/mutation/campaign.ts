@@ -44,6 +44,8 @@ export interface CampaignOptions {
   readonly stages: readonly string[];
   readonly perStage: number;
   readonly seed: number;
+  /** Whether single statements are deleted, in place of all other changes. */
+  readonly deletes: boolean;
   /** How many seconds of specs, as measured without a mutant, judge one mutant. */
   readonly seconds: number;
 }
@@ -160,7 +162,7 @@ export async function runCampaign(options: CampaignOptions): Promise<boolean> {
   const copy = copySources();
   const scores: Score[] = [];
   try {
-    const instrumented = await instrument(copy);
+    const instrumented = await instrument(copy, options.deletes);
     const { mutants } = instrumented;
     const campaign = new Campaign(copy, judgesOf(await measureSpecs(copy, instrumented), mutants));
     for (const stage of options.stages) {

@@ -44,19 +44,46 @@ const logger = {
   isDebugEnabled: () => false,
 };
 
-async function importInstrumenter(): Promise<new (log: object) => Instrumenter> {
+/** The part of a path of Babel that a mutator reads. */
+interface StatementPath {
+  isExpressionStatement(): boolean;
+  get(part: 'expression'): {
+    isCallExpression(): boolean;
+    get(part: 'callee'): { isSuper(): boolean };
+  };
+}
+
+/** Deletes one statement, such as the end of a subscription or the reset of a flag. StrykerJS deletes whole blocks only. */
+const deletedStatement = {
+  name: 'DeletedStatement',
+  *mutate(path: StatementPath): Iterable<object> {
+    if (!path.isExpressionStatement()) return;
+    const expression = path.get('expression');
+    // Without super() a class cannot be created.
+    if (expression.isCallExpression() && expression.get('callee').isSuper()) return;
+    yield { type: 'EmptyStatement' };
+  },
+};
+
+/** With `deletes`, statements are deleted in place of all other changes. */
+async function importInstrumenter(deletes: boolean): Promise<new (log: object) => Instrumenter> {
   const folder = join(CACHE, 'node_modules/@stryker-mutator/instrumenter');
   if (!existsSync(folder)) {
     const options = ['--prefix', CACHE, '--no-save', '--no-package-lock'];
     const named = `@stryker-mutator/instrumenter@${STRYKER}`;
     execFileSync('npm', ['install', ...options, named], { stdio: 'inherit' });
   }
-  const { Instrumenter } = await import(pathToFileURL(join(folder, 'dist/src/index.js')).href);
+  const load = (file: string) => import(pathToFileURL(join(folder, 'dist/src', file)).href);
+  if (deletes) {
+    const { allMutators } = await load('mutators/mutate.js');
+    allMutators.splice(0, allMutators.length, deletedStatement);
+  }
+  const { Instrumenter } = await load('index.js');
   return Instrumenter;
 }
 
 /** All files of the library that are not generated, from the folder `root`, with their mutants. */
-export async function instrument(root: string): Promise<Instrumented> {
+export async function instrument(root: string, deletes = false): Promise<Instrumented> {
   const names = globSync('lib/**/*.ts', { cwd: root }).filter(
     (name) => !/generated|templates/.test(name),
   );
@@ -64,7 +91,7 @@ export async function instrument(root: string): Promise<Instrumented> {
     .sort()
     .map((name) => ({ name, mutate: true, content: readFileSync(join(root, name), 'utf8') }));
   const options = { excludedMutations: EXCLUDED, ignorers: [], plugins: null };
-  const all = await new (await importInstrumenter())(logger).instrument(files, options);
+  const all = await new (await importInstrumenter(deletes))(logger).instrument(files, options);
   return { files: all.files, mutants: all.mutants.filter(({ status }) => status !== 'Ignored') };
 }
 

@@ -3,10 +3,11 @@
  * them.
  *
  *     npm run test:mutation -- --seed 1 --per-stage 30 --stages delta,store
+ *     npm run test:mutation -- --deletes
  *     npm run test:mutation -- planted
  *
  * It fails if less than nine tenths of a stage's mutants are noticed by a test or explained in `explained.json`. The
- * second form plants the faults of `planted-faults.json` instead. `docs/internals/reliability.md` has the results.
+ * second form deletes single statements, such as the end of a subscription or the reset of a flag. The third plants the faults of `planted-faults.json` instead. `docs/internals/reliability.md` has the results.
  *
  * StrykerJS's instrumenter places the mutants. It is installed into `.cache/mutation` and not listed in package.json,
  * because nothing else needs it. The results are kept in `.cache/mutation/results.jsonl`.
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
     'per-stage': { type: 'string', default: '30' },
     stages: { type: 'string', default: stages.join(',') },
     seconds: { type: 'string', default: '30' },
+    deletes: { type: 'boolean', default: false },
   },
 });
 
@@ -43,5 +45,6 @@ const isPassed =
         perStage: Number(values['per-stage']),
         seed: Number(values.seed),
         seconds: Number(values.seconds),
+        deletes: values.deletes,
       });
 if (!isPassed) process.exitCode = 1;
