@@ -1,4 +1,4 @@
-/** The service account of a pod: its address, CA and token, when it is used; and for which users client-node is loaded. */
+/** The service account of a pod: its address, CA and token, when it is used, and that client-node is not loaded for it. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientFromKubeConfig, inspectKubeConfig } from 'rx-informer/node';
@@ -166,25 +166,4 @@ describe('the service account of a pod', () => {
       `clientFromKubeConfig: no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist, and ${missing}; give file or text`,
     );
   });
-});
-
-describe('client-node', () => {
-  const token = { token: 'of-dev' };
-  const provider = { name: 'tokenFile', config: { tokenFile: '/dev/null' } };
-  it.each([
-    ['a token', token, 0],
-    ['a token file', { tokenFile: 'token' }, 0],
-    ['a password', { username: 'dev', password: 'of-dev' }, 0],
-    ['a certificate', { 'client-certificate': 'crt', 'client-key': 'key' }, 0],
-    ['impersonation', { as: 'dev' }, 0],
-    ['a plugin', { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' } }, 0],
-    ['the file of an auth-provider', { 'auth-provider': provider }, 0],
-    ['an auth-provider', { 'auth-provider': { name: 'oidc', config: {} } }, 1],
-  ])(
-    'T81: a kubeconfig whose user has %s loads its class KubeConfig %s times',
-    async (_, user, times) => {
-      await open({ text: kubeconfig({ server: 'https://127.0.0.1' }, user) });
-      expect(loaded.clientNode).toBe(times);
-    },
-  );
 });
