@@ -117,7 +117,7 @@ export function connectPage(options: ConnectServerOptions, page: TabPage): Worke
     const untilMs = scheduler.now() - SHOWN_MS;
     for (const view of tab.views.values()) {
       // Absent while the rows are right, and less than nothing.
-      if ((view.sinceMs as EpochMs) <= untilMs) {
+      if (untilMs >= (view.sinceMs as EpochMs)) {
         view.clear(NO_VIEW_STATUS);
         // A server that has sent a part of its answer begins it again.
         tab.leave(view);
