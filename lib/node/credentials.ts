@@ -139,7 +139,7 @@ function late(timeoutMs: number): ApiError {
 }
 
 /**
- * Reads the credentials of the current user: with client-node's public `applyToHTTPSOptions`, and from its plugin. A
+ * Reads the credentials of the current user: with `applyToHTTPSOptions`, which client-node's `KubeConfig` also has, and from its plugin. A
  * plugin that has not answered after `execTimeoutMs` is ended.
  */
 export function kubeConfigCredentials(

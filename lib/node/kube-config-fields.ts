@@ -108,7 +108,7 @@ function providedFile({ authProvider: provider }: FullUser): string | undefined 
   return isOther ? undefined : provider?.config?.tokenFile || undefined;
 }
 
-/** Returns the chosen user and cluster in the form that client-node needs. */
+/** Returns the chosen user and cluster as kubectl understands them, in a form that client-node cannot understand otherwise. */
 export async function effective(
   user: FullUser,
   cluster: FullCluster,

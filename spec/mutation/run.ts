@@ -7,7 +7,8 @@
  *     npm run test:mutation -- planted
  *
  * It fails if less than nine tenths of a stage's mutants are noticed by a test or explained in `explained.json`. The
- * second form deletes single statements, such as the end of a subscription or the reset of a flag. The third plants the faults of `planted-faults.json` instead. `docs/internals/reliability.md` has the results.
+ * second form deletes single statements, such as the end of a subscription or the reset of a flag. The third plants the
+ * faults of `planted-faults.json` instead. `docs/internals/reliability.md` has the results.
  *
  * StrykerJS's instrumenter places the mutants. It is installed into `.cache/mutation` and not listed in package.json,
  * because nothing else needs it. The results are kept in `.cache/mutation/results.jsonl`.

@@ -1,7 +1,8 @@
 /**
  * Keeps the texts of recently changed objects, and the names of their members, within a limit of bytes. A text is kept
- * from the second change of an object on, if all texts that were parsed between the two changes are within the limit.
- * Otherwise more objects change in turn than can be kept, and they would only displace each other.
+ * from the second change of an object on, if all texts between the two changes are within the limit, or within an eighth of it for an
+ * object that can be compared with the stored one. Otherwise more objects change in turn than can be kept, and they would only displace
+ * each other.
  */
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
